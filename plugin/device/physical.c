@@ -326,7 +326,7 @@ static bool is_usable_matrix(const leati_physical *physical, uint32_t type,
          of->NSize % LEATI_MATRIX_STEP == 0 && of->KSize % LEATI_MATRIX_STEP == 0 &&
          physical->subgroup_size <= LEATI_MATRIX_ROW_INVOCATIONS * of->MSize &&
          physical->shared_memory >= LEATI_MATRIX_SHARED_LEAST &&
-         LEATI_MATRIX_SUBGROUPS * physical->subgroup_size <= physical->max_group_invocations;
+         LEATI_MATRIX_SUBGROUPS_MOST * physical->subgroup_size <= physical->max_group_invocations;
 }
 
 leati_matrix_shape leati_physical_choose_matrix(const leati_physical *physical, uint32_t type, uint32_t count,

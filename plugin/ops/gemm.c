@@ -131,9 +131,17 @@ uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride
 bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
                            int64_t count_k, int32_t batch_rank, const int64_t *batch) {
   const bool along_k = mode == LEATI_MODE_QUADS_K;
-  return view->item_size == 2 && (along_k || mode == LEATI_MODE_QUADS_I) &&
+  return view->item_size == 2 && count_i != 0 && count_k != 0 && (along_k || mode == LEATI_MODE_QUADS_I) &&
          leati_operand_runs_fit(8, view->address, view->item_size, along_k ? stride_i : stride_k,
                                 along_k ? count_i : count_k, along_k ? count_k : count_i, batch_rank, batch);
+}
+
+uint32_t leati_operand_width(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                             int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+  if (!leati_operand_is_wide(view, mode, stride_i, count_i, stride_k, count_k, batch_rank, batch)) {
+    return 0;
+  }
+  return leati_tile_is_hollow(count_i) ? 1 | 4 : 1;
 }
 
 /* The same product with rows and columns exchanged. */
@@ -230,21 +238,21 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_
   const uint32_t subgroup = device->physical->subgroup_size;
   const leati_tile tile = leati_gemm_choose_matrix_tile(device, false, args);
   *out_tile_size = leati_gemm_tile_size(tile);
-  const bool wide_a =
-      leati_operand_is_wide(gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
-  const bool wide_b = leati_operand_is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
-                                            gemm->batch_rank, gemm->b_batch);
+  const uint32_t wide_a =
+      leati_operand_width(gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
+  const uint32_t wide_b = leati_operand_width(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
+                                              gemm->batch_rank, gemm->b_batch);
   return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[tile], gemm->c->type),
                               .constants.gemm_matrix = {.mode_a = mode_a,
                                                         .mode_b = mode_b,
                                                         .activation = gemm->epilogue.activation.operation,
                                                         .residual = residual,
-                                                        .wide = (wide_a ? 1u : 0u) | (wide_b ? 2u : 0u),
+                                                        .wide = wide_a | wide_b << 1,
                                                         .subgroup_size = subgroup,
                                                         .matrix_m = matrix.m,
                                                         .matrix_n = matrix.n,
                                                         .matrix_k = matrix.k,
-                                                        .threads = subgroup * LEATI_MATRIX_SUBGROUPS}};
+                                                        .threads = subgroup * leati_matrix_subgroups(tile)}};
 }
 
 static uint32_t mode_of_a(const leati_gemm *gemm) {

@@ -17,8 +17,10 @@ typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TI
 
 /** What the kernels take of k at once; a split begins at a multiple of it. */
 #define LEATI_GEMM_K_STEP 64u
-/** Subgroups of a workgroup of the kernels for matrix hardware. */
+/** Subgroups of a workgroup of the kernels for matrix hardware, of that for attention at most; and of those of the tile
+ * of 64, which has most. */
 #define LEATI_MATRIX_SUBGROUPS 4u
+#define LEATI_MATRIX_SUBGROUPS_MOST 8u
 /** Threads of a workgroup of the kernels for few rows, or twice as many, and those that columns are shared out to, at
  * most. */
 #define LEATI_GEMV_THREADS 256u
@@ -64,6 +66,16 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
 /** Cuts a product for the kernels for matrix hardware, and chooses their tile; `gathers`: for those of convolutions. */
 leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, bool gathers,
                                    leati_gemm_cut *out);
+/** Whether half of the rows (or columns) of each tile there, or more, are missing if a product has `count`: it then has
+ * the tile of 32. */
+static inline bool leati_tile_is_hollow(int64_t count) {
+  return count <= 32 / 2;
+}
+/** Subgroups of a workgroup of those kernels that has a tile, of which each computes a part; the kernels' BM, BN, WM
+ * and WN say so too. */
+static inline uint32_t leati_matrix_subgroups(leati_tile tile) {
+  return tile == LEATI_TILE_64 ? LEATI_MATRIX_SUBGROUPS_MOST : LEATI_MATRIX_SUBGROUPS;
+}
 /** Whether a product of float32 takes less time by parts of bfloat16 on matrix hardware than by the tiled kernels: with
  * the largest tile alone, where each part that is brought in is used most often. */
 bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *shape);

@@ -19,7 +19,8 @@ static const leat_device plain = {
     .traits = {.discrete = true, .cores = 16, .processors = 128, .threads = 1024, .tuning = LEATI_TUNING_STANDARD}};
 
 /* That of a product of compact matrices that begin at a multiple of 16 bytes. */
-static leati_kernel kernel_of(const leat_device *device, uint64_t type, int64_t m, int64_t n, int64_t k, bool gated) {
+static leati_pipeline_key pipeline_of(const leat_device *device, uint64_t type, int64_t m, int64_t n, int64_t k,
+                                      bool gated) {
   const uint32_t size = type == LEAT_TYPE_FLOAT32 ? 4 : 2;
   const leati_view a = {.type = type, .item_size = size, .count = (uint64_t)(m * k), .ndim = 2, .shape = {m, k}};
   const leati_view b = {.type = type, .item_size = size, .count = (uint64_t)(k * n), .ndim = 2, .shape = {k, n}};
@@ -43,7 +44,11 @@ static leati_kernel kernel_of(const leat_device *device, uint64_t type, int64_t 
   const bool few = laid.pipeline.kernel == leati_kernel_find(LEATI_KERNELS_GEMV, type);
   assert_int_equal(laid.skinny, few);
   assert_int_equal(laid.transposed, few && n < m);
-  return laid.pipeline.kernel;
+  return laid.pipeline;
+}
+
+static leati_kernel kernel_of(const leat_device *device, uint64_t type, int64_t m, int64_t n, int64_t k, bool gated) {
+  return pipeline_of(device, type, m, n, k, gated).kernel;
 }
 
 static bool goes_to_few(const leat_device *device, uint64_t type, int64_t m, int64_t n, int64_t k) {
@@ -104,10 +109,40 @@ static void some_rows_go_to_matrices_where_these_are_read_by_fours(void **state)
   }
 }
 
+/* The constant WIDE of a product. */
+static uint32_t width_of(const leat_device *device, uint64_t type, int64_t m, int64_t n, int64_t k) {
+  return pipeline_of(device, type, m, n, k, false).constants.gemm_matrix.wide;
+}
+
+/* Eights are read where an operand has some, and not where there are none if half of a tile has none. */
+static void eights_are_read_where_there_are_some(void **state) {
+  leat_device device = plain;
+  (void)state;
+  device.matrix = (leati_matrix_shape){.m = 16, .n = 16, .k = 16};
+  if (!has_kernels_of(LEAT_TYPE_FLOAT16)) {
+    skip(); /* there is no glslc for them */
+  }
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 17, 24, 64), 1 | 2);
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 16, 24, 64), 1 | 2 | 4);
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 17, 16, 64), 1 | 2 | 8);
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 16, 24, 60), 2);
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 16, 20, 64), 1 | 4);
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 16, 24, 0), 0);
+}
+
+static void workgroups_have_a_subgroup_for_each_part_of_a_tile(void **state) {
+  (void)state;
+  assert_int_equal(leati_matrix_subgroups(LEATI_TILE_128), 128 / 64 * (128 / 64));
+  assert_int_equal(leati_matrix_subgroups(LEATI_TILE_64), 64 / 32 * (64 / 16));
+  assert_int_equal(leati_matrix_subgroups(LEATI_TILE_32), 32 / 16 * (32 / 16));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(few_rows_go_to_their_kernel_where_there_are_no_matrices),
       cmocka_unit_test(some_rows_go_to_matrices_where_these_are_read_by_fours),
+      cmocka_unit_test(eights_are_read_where_there_are_some),
+      cmocka_unit_test(workgroups_have_a_subgroup_for_each_part_of_a_tile),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,11 +266,12 @@ static void matrices_are_the_largest_that_kernels_can_use(void **state) {
   chosen = choose(&device, 1, list);
   assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 80808);
   assert_int_equal(choose(&device, 0, list).m, 0);
-  /* Workgroups have four subgroups, and these four invocations for each row at most. */
+  /* Workgroups have up to eight subgroups, and these four invocations for each row at most. */
   device.subgroup_size = 64;
+  device.max_group_invocations = 512;
   assert_int_equal(choose(&device, count, list).m, 16);
   assert_int_equal(choose(&device, 1, list).m, 0);
-  device.max_group_invocations = 255;
+  device.max_group_invocations = 511;
   assert_int_equal(choose(&device, count, list).m, 0);
   device.max_group_invocations = 1024;
   device.subgroup_size = 128;

@@ -22,7 +22,9 @@
 
 LEAT_CONSTANT(uint, MODE_A, 2);
 LEAT_CONSTANT(uint, MODE_B, 3);
-LEAT_CONSTANT(uint, WIDE, 0);     // 1: a, 2: b may be moved eight elements at a time, of 16 bits
+// 1: a, 2: b may be moved eight elements at a time, of 16 bits; then 4: half of the rows of a, 8: half of the columns of
+// b, or more, are not there in any tile.
+LEAT_CONSTANT(uint, WIDE, 0);
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
 layout(local_size_x_id = CONSTANT_THREADS) in;
 #include "gemm_sides.glsl"
@@ -35,18 +37,26 @@ uvec2 place(const uint mode, const uint extent, uint number) {
                             : uvec2(number % (extent / 8) * 8, number / (extent / 8));
 }
 
-// Eight elements from (i, k) on, along k or along i; those past `end` in i, or past k_end, are 0.
-EIGHT fetch(const uint mode, const bool wide, uint64_t base, int stride_i, int stride_k, uint i, uint k, uint end) {
+// Eight elements from (i, k) on, along k or along i; those past `end` in i, or past k_end, are 0. If `wide`, OPEN_A and
+// OPEN_B say that they may be anything: they are the nearest eight that the operand has. A condition before a load
+// delays it, which pays if many loads would be in vain (`hollow`).
+EIGHT fetch(const uint mode, const bool wide, const bool hollow, uint64_t base, int stride_i, int stride_k, uint i, uint k, uint end) {
+#if PARTS == 1
+  if (wide) {
+    const bool along_k = goes_along_k(mode);
+    if (hollow && i >= end) {
+      return NO_EIGHT;
+    }
+    i = min(i, end - (along_k ? 1 : 8));
+    k = min(k, args.k - (along_k ? 8 : 1));
+    return U32x4(base).v[(int(i) * stride_i + int(k) * stride_k) >> 3];
+  }
+#endif
   EIGHT eight = NO_EIGHT;
   if (i >= end || k >= k_end) {
     return eight;
   }
   const int at = int(i) * stride_i + int(k) * stride_k;
-#if PARTS == 1
-  if (wide) {
-    return U32x4(base).v[at >> 3];
-  }
-#endif
   const uint left = goes_along_k(mode) ? k_end - k : end - i;
   if (mode <= MODE_QUADS_I) {
     SET_FIRST(eight, base, at >> 2);
@@ -64,11 +74,13 @@ EIGHT fetch(const uint mode, const bool wide, uint64_t base, int stride_i, int s
   return eight;
 }
 
+#define OPEN_A ((WIDE & 1) != 0)
+#define OPEN_B ((WIDE & 2) != 0)
 #define A_ALONG_K goes_along_k(MODE_A)
 #define B_ALONG_K goes_along_k(MODE_B)
 uvec2 place_a(uint number) { return place(MODE_A, BM, number); }
 uvec2 place_b(uint number) { return place(MODE_B, BN, number); }
-EIGHT fetch_a(uint i, uint k) { return fetch(MODE_A, (WIDE & 1) != 0, a_base, args.a_row, args.a_k, i, k, args.m); }
+EIGHT fetch_a(uint i, uint k) { return fetch(MODE_A, OPEN_A, (WIDE & 4) != 0, a_base, args.a_row, args.a_k, i, k, args.m); }
 #ifdef NBITS
 // Eight weights are of one block. What is fetched are their words, scale and zero point in 16 bits each, and how many
 // there are: what becomes of them waits until they are kept. Where each k says its block it does not.
@@ -103,7 +115,7 @@ uvec4 ready_b(uvec4 eight) {
 }
 #define READY_B(eight) ready_b(eight)
 #else
-EIGHT fetch_b(uint i, uint k) { return fetch(MODE_B, (WIDE & 2) != 0, b_base, b_column, b_k, i, k, n); }
+EIGHT fetch_b(uint i, uint k) { return fetch(MODE_B, OPEN_B, (WIDE & 8) != 0, b_base, b_column, b_k, i, k, n); }
 #endif
 
 #if PARTS == 2

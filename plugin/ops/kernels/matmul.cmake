@@ -16,18 +16,19 @@ leat_kernel(gemv gemv.comp TYPES ${types} CONSTANTS ROWS ALONG_K LANES THREADS A
 leat_kernel(gemv_nbits gemv_nbits.comp TYPES ${types} CONSTANTS ROWS LANES WIDE BLOCKS BITS ZEROS INDEXED)
 set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL WIDE SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS
   BITS ZEROS INDEXED)
-foreach(tile IN ITEMS "128;32;64" "64;64;32" "32;128;16")
+foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;128;16;16")
   list(GET tile 0 extent)
   list(GET tile 1 step)
-  list(GET tile 2 part)
+  list(GET tile 2 part_rows)
+  list(GET tile 3 part_columns)
   set(multiplied F16 BF16)
   if(extent EQUAL 128) # leati_gemm_parts_pay()
     list(APPEND multiplied F32)
   endif()
   leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES ${multiplied} ${constants}
-    DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part} WN=${part})
+    DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part_rows} WN=${part_columns})
   leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 BF16 ${constants}
-    DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part} WN=${part} NBITS)
+    DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part_rows} WN=${part_columns} NBITS)
 endforeach()
 # Of bytes: one by one, and with DOTS four at once.
 foreach(how IN ITEMS INTEGER DOTS)

@@ -7,9 +7,10 @@
 // `uint k_end`, where the k of this workgroup end, and says where operands come from and what becomes of sums:
 // - A_ALONG_K: whether the tile of a lies in shared memory along k, else along its rows; B_ALONG_K the same of b.
 // - uvec2 place_a(number): row and k, in the tile, of the first element of the eight of this number, the others of
-// which   follow along k or along rows; place_b() the same of b, with columns for rows.
-// - EIGHT fetch_a(i, k): those eight, from row i of the result and k on; fetch_b() the same from column i. Those from
-//   k_end on, and rows and columns that are not there, are 0.
+//   which follow along k or along rows; place_b() the same of b, with columns for rows.
+// - EIGHT fetch_a(i, k): those eight, from row i of the result and k on; fetch_b() the same from column i. For rows and
+//   columns that are not there it may be anything: they are left out in the end. Those from k_end on are 0 unless
+//   OPEN_A (OPEN_B) is true: then they may be anything too. A file defines both of these or neither.
 // - READY_B(eight), if an eight of b is something else when it is fetched: what is multiplied.
 // - void finish(row, column, vec4 sum): stores what comes of the sums of four columns; those of the tile that are not
 //   in the result are to be left out.
@@ -20,6 +21,10 @@
 
 #ifndef READY_B
 #define READY_B(eight) eight
+#endif
+#ifndef OPEN_A
+#define OPEN_A false
+#define OPEN_B false
 #endif
 
 #include "matrix_element.glsl"
@@ -44,19 +49,37 @@
 #define TILES (FIRST_B + PARTS * TILE_B)
 shared uvec4 tiles[TILES > SUMS ? TILES : SUMS];
 
-// Eights of a tile that one thread brings in, and what of them is on its way from memory.
+// Eights of a tile that one thread brings in, and what of them is on its way from memory. These are parameters:
+// globals, NVIDIA's compiler copies in each turn of the loop.
 const uint LOADS_A = BM * BK / 8 / THREADS;
 const uint LOADS_B = BN * BK / 8 / THREADS;
-EIGHT held_a[LOADS_A], held_b[LOADS_B];
+#define HELD inout EIGHT held_a[LOADS_A], inout EIGHT held_b[LOADS_B]
 
-void fetch_tiles(uint row0, uint column0, uint k0) {
+uvec2 place_of_a(uint e) { return place_a(gl_LocalInvocationIndex + e * THREADS); }
+uvec2 place_of_b(uint e) { return place_b(gl_LocalInvocationIndex + e * THREADS); }
+
+void fetch_tiles(HELD, uint row0, uint column0, uint k0) {
   [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
-    const uvec2 at = place_a(gl_LocalInvocationIndex + e * THREADS);
+    const uvec2 at = place_of_a(e);
     held_a[e] = fetch_a(row0 + at.x, k0 + at.y);
   }
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
-    const uvec2 at = place_b(gl_LocalInvocationIndex + e * THREADS);
+    const uvec2 at = place_of_b(e);
     held_b[e] = fetch_b(column0 + at.x, k0 + at.y);
+  }
+}
+
+// Lets what is on its way be 0 from k_end on, in tiles from k0 on.
+void end_tiles(HELD, uint k0) {
+  [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
+    if (OPEN_A && k0 + place_of_a(e).y >= k_end) {
+      held_a[e] = NO_EIGHT;
+    }
+  }
+  [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
+    if (OPEN_B && k0 + place_of_b(e).y >= k_end) {
+      held_b[e] = NO_EIGHT;
+    }
   }
 }
 
@@ -69,13 +92,16 @@ void keep_eight(uint at, const uint size, EIGHT eight) {
 #endif
 }
 
-void keep_tiles() {
+void keep_tiles(HELD, uint k0) {
+  if (k0 + BK > k_end) {
+    end_tiles(held_a, held_b, k0);
+  }
   [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
-    const uvec2 at = place_a(gl_LocalInvocationIndex + e * THREADS);
+    const uvec2 at = place_of_a(e);
     keep_eight(A_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_A + at.x / 8, TILE_A, held_a[e]);
   }
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
-    const uvec2 at = place_b(gl_LocalInvocationIndex + e * THREADS);
+    const uvec2 at = place_of_b(e);
     keep_eight(FIRST_B + (B_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8), TILE_B,
                READY_B(held_b[e]));
   }
@@ -87,6 +113,10 @@ coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> su
 
 // Adds the products of the BK of k in shared memory to the sums of a subgroup, whose part begins at (row, column).
 void add_tiles(uint row, uint column) {
+  // Written out for products with tiles of 64 and 128, which become faster by it. Compilers take longer for it.
+#if BM >= 64 && !defined(PREPARES)
+  [[unroll]]
+#endif
   for (uint k = 0; k < BK; k += MATRIX_K) {
     coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[PARTS * ROWS];
     [[unroll]] for (uint r = 0; r < PARTS * ROWS; ++r) {
@@ -122,6 +152,7 @@ void add_tiles(uint row, uint column) {
 // Computes the tile of a workgroup, of which (row0, column0) is the first element, from k to k_end, and finishes it, or
 // puts it with those of the other splits.
 void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
+  EIGHT held_a[LOADS_A], held_b[LOADS_B];
   const uint row = gl_SubgroupID / ACROSS * WM, column = gl_SubgroupID % ACROSS * WN;
   [[unroll]] for (uint e = 0; e < ROWS * COLUMNS; ++e) {
     sums[e] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
@@ -130,20 +161,27 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
   prepare(k);
   barrier();
 #endif
-  fetch_tiles(row0, column0, k);
+#if defined(PREPARES) && BM >= 128
+  // No split is empty, so this always holds. Without it NVIDIA's compiler reads `steps` of large tiles one after the
+  // other, through the same registers, and a convolution takes a quarter more time.
+  if (k < k_end)
+#endif
+  {
+    fetch_tiles(held_a, held_b, row0, column0, k);
+  }
 #ifdef PREPARES
   barrier();
 #endif
   while (k < k_end) {
+    keep_tiles(held_a, held_b, k);
     k += BK;
-    keep_tiles();
 #ifdef PREPARES
     prepare(k);
 #endif
     barrier();
     // The next tiles are on their way while these are used.
     if (k < k_end) {
-      fetch_tiles(row0, column0, k);
+      fetch_tiles(held_a, held_b, row0, column0, k);
     }
     add_tiles(row, column);
     barrier();
