@@ -424,8 +424,8 @@ typedef struct download_args {
 /* Appends a dispatch that writes a view to a place that the host sees, and that `dst` names unless it is new. */
 static int32_t append_download_kernel(leati_recorder *recorder, const leati_view *src, const leati_view *dst,
                                       uint64_t to, uint64_t size, leat_error *err) {
-  const bool words = src->begin % 4 == 0 && size % 4 == 0;
-  const bool wide = src->begin % 16 == 0 && size % 16 == 0;
+  const uint64_t aligned = src->begin | to | size; /* to a power of two that divides it */
+  const bool words = aligned % 4 == 0, wide = aligned % 16 == 0;
   const uint64_t count = size / (wide ? 16 : words ? 4 : 1);
   const download_args args = {.src = src->begin, .dst = to, .count = (uint32_t)count};
   leati_dispatch dispatch = {
