@@ -128,8 +128,10 @@ uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride
   return leati_gemm_mode(quads_k, quads_i, stride_k, stride_i);
 }
 
-bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
-                           int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+/* Whether an operand that is read in such a mode may be read eight elements at a time, which have 16 bits each; it then
+ * has some, so that a kernel may read eight in any case. */
+static bool is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                    int64_t count_k, int32_t batch_rank, const int64_t *batch) {
   const bool along_k = mode == LEATI_MODE_QUADS_K;
   return view->item_size == 2 && count_i != 0 && count_k != 0 && (along_k || mode == LEATI_MODE_QUADS_I) &&
          leati_operand_runs_fit(8, view->address, view->item_size, along_k ? stride_i : stride_k,
@@ -138,7 +140,7 @@ bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride
 
 uint32_t leati_operand_width(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
                              int64_t count_k, int32_t batch_rank, const int64_t *batch) {
-  if (!leati_operand_is_wide(view, mode, stride_i, count_i, stride_k, count_k, batch_rank, batch)) {
+  if (!is_wide(view, mode, stride_i, count_i, stride_k, count_k, batch_rank, batch)) {
     return 0;
   }
   return leati_tile_is_hollow(count_i) ? 1 | 4 : 1;
@@ -273,8 +275,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
   uint32_t mode_b = mode_of_b(gemm);
   const uint32_t mode_a = mode_of_a(gemm);
   if (skinny) {
-    const bool eights = leati_operand_is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
-                                              gemm->batch_rank, gemm->b_batch);
+    const bool eights =
+        is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
     const uint32_t along =
         leati_gemv_along(&device->traits, mode_a, mode_b, eights, args->n, gemm->b_k, gemm->b_column);
     const leati_gemm_shape shape = shape_of(args);

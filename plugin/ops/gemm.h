@@ -116,13 +116,8 @@ bool leati_operand_runs_fit(uint32_t run, uint64_t address, uint32_t item_size, 
 uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
                             int64_t count_k, int32_t batch_rank, const int64_t *batch);
 
-/** Whether one that is read in such a mode, and is not empty, may be read eight elements at a time, which have 16 bits
- * each. A kernel may read eight from it in any case. */
-bool leati_operand_is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
-                           int64_t count_k, int32_t batch_rank, const int64_t *batch);
-
-/** What of such an operand the constant WIDE of kernels/gemm_matrix.comp says: its bits for a; those for b are twice
- * that. */
+/** What the constant WIDE of kernels/gemm_matrix.comp says of one that is read in such a mode: its bits for a; those
+ * for b are twice that. */
 uint32_t leati_operand_width(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
                              int64_t count_k, int32_t batch_rank, const int64_t *batch);
 

@@ -22,8 +22,8 @@
 
 LEAT_CONSTANT(uint, MODE_A, 2);
 LEAT_CONSTANT(uint, MODE_B, 3);
-// 1: a, 2: b may be moved eight elements at a time, of 16 bits; then 4: half of the rows of a, 8: half of the columns of
-// b, or more, are not there in any tile.
+// 1: a, 2: b may be moved eight elements at a time, of 16 bits; then 4: half of the rows of a, 8: half of the columns
+// of b, or more, are not there in any tile.
 LEAT_CONSTANT(uint, WIDE, 0);
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
 layout(local_size_x_id = CONSTANT_THREADS) in;
@@ -40,7 +40,8 @@ uvec2 place(const uint mode, const uint extent, uint number) {
 // Eight elements from (i, k) on, along k or along i; those past `end` in i, or past k_end, are 0. If `wide`, OPEN_A and
 // OPEN_B say that they may be anything: they are the nearest eight that the operand has. A condition before a load
 // delays it, which pays if many loads would be in vain (`hollow`).
-EIGHT fetch(const uint mode, const bool wide, const bool hollow, uint64_t base, int stride_i, int stride_k, uint i, uint k, uint end) {
+EIGHT fetch(const uint mode, const bool wide, const bool hollow, uint64_t base, int stride_i, int stride_k, uint i,
+            uint k, uint end) {
 #if PARTS == 1
   if (wide) {
     const bool along_k = goes_along_k(mode);
@@ -80,7 +81,9 @@ EIGHT fetch(const uint mode, const bool wide, const bool hollow, uint64_t base, 
 #define B_ALONG_K goes_along_k(MODE_B)
 uvec2 place_a(uint number) { return place(MODE_A, BM, number); }
 uvec2 place_b(uint number) { return place(MODE_B, BN, number); }
-EIGHT fetch_a(uint i, uint k) { return fetch(MODE_A, OPEN_A, (WIDE & 4) != 0, a_base, args.a_row, args.a_k, i, k, args.m); }
+EIGHT fetch_a(uint i, uint k) {
+  return fetch(MODE_A, OPEN_A, (WIDE & 4) != 0, a_base, args.a_row, args.a_k, i, k, args.m);
+}
 #ifdef NBITS
 // Eight weights are of one block. What is fetched are their words, scale and zero point in 16 bits each, and how many
 // there are: what becomes of them waits until they are kept. Where each k says its block it does not.
