@@ -18,6 +18,10 @@ leati_block *leati_kept_take(leati_timeline *timeline, uint32_t class_index);
 /** Lets a timeline keep a block that nobody holds. Returns what does not stay there and goes to its size class: another
  * block, this one, or NULL. The same lock is held. */
 leati_block *leati_kept_put(leati_timeline *timeline, leati_block *block);
+/** Lets the timeline that used a block keep it if it was allocated for a stream, and nobody holds it now: who frees has
+ * no stream, but is likely to allocate for that one again. Returns what goes to its size class: this block, or NULL.
+ * Any thread's. */
+leati_block *leati_kept_put_freed(leati_block *block);
 /** Gives all that timelines keep to the size classes. Any thread's. */
 void leati_kept_release(leat_device *device);
 

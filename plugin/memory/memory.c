@@ -49,10 +49,33 @@ bool leati_memory_possible(leat_device *device, uint64_t size) {
   return least <= info->max_allocation_size && least <= leati_budget_limit(device);
 }
 
-/* Takes a block, and counts it unless it is a temporary. */
+/* Counts a block that was handed out, unless it is a temporary. */
+static void count(leat_device *device, const leati_demand *demand) {
+  leati_memory_figures *const figures = &device->memory->figures[demand->host ? 1 : 0];
+  if (!demand->temporary) {
+    (void)atomic_fetch_add_explicit(&figures->allocations, 1, memory_order_relaxed);
+    leati_raise(&figures->allocated_peak,
+                atomic_fetch_add_explicit(&figures->allocated, demand->size, memory_order_seq_cst) + demand->size);
+  }
+}
+
+/* Takes a block that the timeline keeps; NULL: it keeps none for this. The lock of the stream that has it is held. */
+static leati_block *take_kept(leat_device *device, const leati_demand *demand) {
+  uint64_t block_size;
+  leati_block *const kept =
+      leati_kept_take(demand->timeline, leati_class_of(device->memory, demand->size, &block_size));
+  if (kept != NULL) {
+    kept->size = demand->size;
+    ++kept->generation;
+    leati_class_hand_out(device, kept, demand, true);
+    count(device, demand);
+  }
+  return kept;
+}
+
+/* Takes a block. */
 static int32_t take(leat_device *device, const leati_demand *demand, leati_block **out, leat_error *err) {
   struct leati_memory *const memory = device->memory;
-  leati_memory_figures *const figures = &memory->figures[demand->host ? 1 : 0];
   const leat_device_info *const info = &device->physical->info;
   const uint64_t size = demand->size;
   if (size > info->memory_size) {
@@ -77,36 +100,26 @@ static int32_t take(leat_device *device, const leati_demand *demand, leati_block
     status = leati_class_take(device, demand, true, out, err);
   }
   LEATI_TRY(status);
-  if (!demand->temporary) {
-    (void)atomic_fetch_add_explicit(&figures->allocations, 1, memory_order_relaxed);
-    leati_raise(&figures->allocated_peak,
-                atomic_fetch_add_explicit(&figures->allocated, size, memory_order_seq_cst) + size);
-  }
+  count(device, demand);
   return LEAT_OK;
 }
 
 int32_t leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out_address,
                            leat_error *err) {
   const leati_demand demand = {.size = size, .timeline = timeline};
-  leati_block *block;
-  LEATI_TRY(take(device, &demand, &block, err));
+  leati_block *block = timeline != NULL ? take_kept(device, &demand) : NULL;
+  if (block == NULL) {
+    LEATI_TRY(take(device, &demand, &block, err));
+  }
   *out_address = leati_block_address(block);
   return LEAT_OK;
 }
 
 int32_t leati_memory_take_temporary(leat_device *device, uint64_t size, leati_timeline *timeline, leati_block **out,
                                     leat_error *err) {
-  uint64_t block_size;
-  const uint32_t class_index = leati_class_of(device->memory, size, &block_size);
-  leati_block *const kept = leati_kept_take(timeline, class_index);
-  if (kept == NULL) {
-    const leati_demand demand = {.size = size, .temporary = true, .timeline = timeline};
-    return take(device, &demand, out, err);
-  }
-  kept->size = size;
-  atomic_store_explicit(&kept->references, LEATI_TEMPORARY, memory_order_release);
-  *out = kept;
-  return LEAT_OK;
+  const leati_demand demand = {.size = size, .temporary = true, .timeline = timeline};
+  *out = take_kept(device, &demand);
+  return *out != NULL ? LEAT_OK : take(device, &demand, out, err);
 }
 
 int32_t leati_memory_alloc_host(leat_device *device, uint64_t size, void **out_pointer, leat_error *err) {
@@ -139,7 +152,9 @@ static int32_t give(leat_device *device, leati_block *block, leat_error *err) {
     leati_imported_settle(device);
     return LEAT_OK;
   }
-  return leati_class_give(device, block, false, err);
+  leati_class_note_freed(device, block);
+  leati_block *const other = device->memory->guard ? block : leati_kept_put_freed(block);
+  return other == NULL ? LEAT_OK : leati_class_give(device, other, err);
 }
 
 /* Keeps what nobody reads the message of for the next synchronisation. */
@@ -161,7 +176,7 @@ void leati_memory_give_temporary(leat_device *device, leati_timeline *timeline, 
   atomic_store_explicit(&block->references, 0, memory_order_release);
   leati_block *const other = device->memory->guard ? block : leati_kept_put(timeline, block);
   if (other != NULL) {
-    (void)keep_finding(device, leati_class_give(device, other, true, &failure), &failure);
+    (void)keep_finding(device, leati_class_give(device, other, &failure), &failure);
   }
 }
 
@@ -316,13 +331,15 @@ int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, le
   for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
     leati_size_class *const class = &device->memory->classes[i];
     leati_mutex_lock(&class->lock);
-    const leat_memory_class line = {.struct_size = sizeof(line),
-                                    .block_size = i == LEATI_CLASS_LARGE ? 0 : class->block_size,
-                                    .live_count = class->live_count,
-                                    .cached_count = class->cached_count,
-                                    .reserved_bytes = class->reserved_bytes,
-                                    .allocation_count = class->allocation_count,
-                                    .reuse_count = class->reuse_count};
+    const uint64_t live = atomic_load_explicit(&class->live_count, memory_order_relaxed);
+    const leat_memory_class line = {
+        .struct_size = sizeof(line),
+        .block_size = i == LEATI_CLASS_LARGE ? 0 : class->block_size,
+        .live_count = live,
+        .cached_count = class->carved_count - live,
+        .reserved_bytes = class->reserved_bytes,
+        .allocation_count = atomic_load_explicit(&class->allocation_count, memory_order_relaxed),
+        .reuse_count = atomic_load_explicit(&class->reuse_count, memory_order_relaxed)};
     leati_mutex_unlock(&class->lock);
     if (line.allocation_count == 0 && line.reserved_bytes == 0) {
       continue;

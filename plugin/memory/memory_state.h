@@ -44,6 +44,7 @@ struct leati_block {
   /* Requested bytes. Written by the allocating thread before the address is known to anybody. Atomic as in
    * leati_segment. */
   _Atomic uint64_t size;
+  bool for_stream; /* allocated for what follows in a stream; the holder's */
   /* The timeline that uses the block most, for which stamping is one store. `owner` is set by the first stamp after an
    * allocation (under `stamp_lock`); `owner_value` only rises. Read when the block is free. */
   _Atomic(leati_timeline *) owner;
@@ -91,7 +92,10 @@ typedef struct leati_size_class {
   leati_segment *segments;   /* they leave under `trim_lock` too */
   leati_segment *retired[2]; /* without device memory: those of several blocks, and those of one */
   uint64_t block_size;       /* of the last segment that was made */
-  uint64_t live_count, cached_count, reserved_bytes, allocation_count, reuse_count;
+  uint64_t carved_count;     /* blocks of the segments that were handed out at least once */
+  uint64_t reserved_bytes;
+  /* Not guarded, and relaxed: exact each by itself. A block that a timeline keeps changes them without the lock. */
+  _Atomic uint64_t live_count, allocation_count, reuse_count;
 } leati_size_class;
 LEATI_OWN_LINE(leati_size_class);
 

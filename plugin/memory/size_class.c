@@ -114,7 +114,7 @@ leati_segment *leati_class_detach_idle(leat_device *device, leati_size_class *cl
         leati_class_take_free(class, &s->blocks[i]);
       }
       class->reserved_bytes -= s->driver_size;
-      class->cached_count -= s->carved;
+      class->carved_count -= s->carved;
       *inout_bytes += s->driver_size;
       s->leaving = true;
       *at = s->next;
@@ -185,8 +185,31 @@ static leati_block *carve(leati_size_class *class, uint64_t block_size) {
   if (s == NULL || s->carved == s->block_count || s->block_size != block_size) {
     return NULL;
   }
-  ++class->cached_count;
+  ++class->carved_count;
   return &s->blocks[s->carved++];
+}
+
+void leati_class_hand_out(leat_device *device, leati_block *block, const leati_demand *demand, bool used_before) {
+  const uint32_t class_index = block->home->class_index;
+  leati_size_class *const class = &device->memory->classes[class_index];
+  if (!demand->temporary) {
+    (void)atomic_fetch_sub_explicit(&leati_figures_of(device->memory, class_index)->cached, block->home->block_size,
+                                    memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&class->live_count, 1, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&class->allocation_count, 1, memory_order_relaxed);
+    (void)atomic_fetch_add_explicit(&class->reuse_count, used_before ? 1 : 0, memory_order_relaxed);
+  }
+  block->for_stream = demand->timeline != NULL && !demand->temporary;
+  atomic_store_explicit(&block->references, demand->temporary ? LEATI_TEMPORARY : 1, memory_order_release);
+}
+
+void leati_class_note_freed(leat_device *device, const leati_block *block) {
+  const uint32_t class_index = block->home->class_index;
+  leati_memory_figures *const figures = leati_figures_of(device->memory, class_index);
+  (void)atomic_fetch_add_explicit(&figures->frees, 1, memory_order_release);
+  (void)atomic_fetch_sub_explicit(&figures->allocated, block->size, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&figures->cached, block->home->block_size, memory_order_relaxed);
+  (void)atomic_fetch_sub_explicit(&device->memory->classes[class_index].live_count, 1, memory_order_relaxed);
 }
 
 int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool pressed, leati_block **out,
@@ -233,41 +256,23 @@ int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool p
     if (memory->guard) {
       leati_quarantine_fence(block);
     }
-    if (!demand->temporary) {
-      (void)atomic_fetch_sub_explicit(&leati_figures_of(memory, class_index)->cached, block->home->block_size,
-                                      memory_order_relaxed);
-      --class->cached_count;
-      ++class->live_count;
-      ++class->allocation_count;
-      class->reuse_count += used_before ? 1 : 0;
-    }
-    atomic_store_explicit(&block->references, demand->temporary ? LEATI_TEMPORARY : 1, memory_order_release);
+    leati_class_hand_out(device, block, demand, used_before);
   }
   leati_mutex_unlock(&class->lock);
   *out = block;
   return status;
 }
 
-int32_t leati_class_give(leat_device *device, leati_block *block, bool temporary, leat_error *err) {
+int32_t leati_class_give(leat_device *device, leati_block *block, leat_error *err) {
   struct leati_memory *const memory = device->memory;
   leati_size_class *const class = &memory->classes[block->home->class_index];
-  leati_memory_figures *const figures = leati_figures_of(memory, block->home->class_index);
   int32_t status = LEAT_OK;
-  if (!temporary) {
-    (void)atomic_fetch_add_explicit(&figures->frees, 1, memory_order_release);
-    (void)atomic_fetch_sub_explicit(&figures->allocated, block->size, memory_order_relaxed);
-    (void)atomic_fetch_add_explicit(&figures->cached, block->home->block_size, memory_order_relaxed);
-  }
   leati_mutex_lock(&class->lock);
   /* One that is pinned will never be idle, and would keep the others from leaving the quarantine. */
   if (memory->guard && !block->pinned) {
     status = leati_quarantine_put(device, class, block, err);
   } else {
     leati_class_put_free(class, block);
-  }
-  if (!temporary) {
-    --class->live_count;
-    ++class->cached_count;
   }
   leati_mutex_unlock(&class->lock);
   return status;

@@ -29,10 +29,14 @@ typedef struct leati_demand {
  * @errors OUT_OF_MEMORY, UNAVAILABLE, INTERNAL */
 int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool pressed, leati_block **out,
                          leat_error *err);
-/** Puts a block whose last reference went onto its class's free list, or into its quarantine. `temporary`: as it was
- * taken.
+/** Hands out a block that is the caller's alone, and counts it unless it is a temporary. `used_before`: it was handed
+ * out before. */
+void leati_class_hand_out(leat_device *device, leati_block *block, const leati_demand *demand, bool used_before);
+/** Counts a block that is no temporary and whose last reference went; to be called before it is given to anybody. */
+void leati_class_note_freed(leat_device *device, const leati_block *block);
+/** Puts a block that nobody holds onto its class's free list, or into its quarantine.
  * @errors CORRUPTED: it has gone there, and its red zones are damaged */
-int32_t leati_class_give(leat_device *device, leati_block *block, bool temporary, leat_error *err);
+int32_t leati_class_give(leat_device *device, leati_block *block, leat_error *err);
 
 /** Takes idle segments off a class and puts them before `gone`, whose bytes are `*inout_bytes`, until no more than
  * `target` bytes will be taken when all of them have gone; returns the new first one. Under guard, lets the quarantine

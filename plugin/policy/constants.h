@@ -208,11 +208,13 @@
  * before it takes fresh memory. Larger: less memory where many are in flight; slower there. From: reasoning. Measure:
  * alloc, flat, launch. */
 #define LEATI_FREE_LIST_PROBES 8
-/** Blocks that a timeline keeps for what its stream needs meanwhile, each of another size class. Larger: streams that
- * launch several graphs in turn find more; idle ones hold more memory. From: reasoning. Measure: launch. */
-#define LEATI_KEPT_BLOCKS 4
+/** Blocks that a timeline keeps for what its stream allocates next, each of another size class: an input, an output and
+ * what a launch needs meanwhile seldom have one place of eight. Larger: streams that launch several graphs in turn find
+ * more; idle ones hold more memory. From: reasoning. Measure: launch; linear of tools/bench/ort_eps.py by leat-run from
+ * 31 threads. */
+#define LEATI_KEPT_BLOCKS 8
 /** Bytes of the largest of them: whatever needs more runs for so long that threads seldom meet at a size class. Larger:
- * idle streams hold more memory. From: benchmarks, "Memory of launches". Measure: launch, whole models. */
+ * idle streams hold more memory. From: benchmarks, "Memory of launches". Measure: the same, and whole models. */
 #define LEATI_KEPT_BLOCK_MAX (UINT64_C(4) << 20)
 /** Blocks that a walk looks at before it gives the class's lock up for a moment. Larger: quicker walks, longer waits
  * for the lock. From: reasoning. Measure: ctest -R unit.memory. */
