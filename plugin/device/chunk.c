@@ -105,10 +105,9 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
   const VkBufferUsageFlags usage[LEATI_CHUNK_KINDS] = {
       VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
-      VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+      VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
       VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
-  const bool addressed = chunk->kind != LEATI_CHUNK_UPLOAD;
   if (chunk->kind == LEATI_CHUNK_ARGUMENTS) {
     chunk->draft = leati_calloc(1, chunk->size);
     if (chunk->draft == NULL) {
@@ -144,7 +143,7 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
       continue;
     }
     const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                             .pNext = addressed ? &flags : NULL,
+                                             .pNext = &flags,
                                              .allocationSize = needs.size,
                                              .memoryTypeIndex = type};
     result = vk->AllocateMemory(vk->handle, &allocation, NULL, &chunk->memory);
@@ -163,11 +162,9 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
     return leati_device_fail(device, result, "vkMapMemory for staging", err);
   }
   chunk->mapped = mapped;
-  if (addressed) {
-    const VkBufferDeviceAddressInfo where = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-                                             .buffer = chunk->buffer};
-    chunk->address = vk->GetBufferDeviceAddress(vk->handle, &where);
-  }
+  const VkBufferDeviceAddressInfo where = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
+                                           .buffer = chunk->buffer};
+  chunk->address = vk->GetBufferDeviceAddress(vk->handle, &where);
   return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_sets(device, chunk, err) : LEAT_OK;
 }
 

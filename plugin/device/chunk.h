@@ -13,8 +13,8 @@
 /** What a chunk is for. */
 typedef enum leati_chunk_kind {
   LEATI_CHUNK_ARGUMENTS, /**< argument records, and counters of kernels: a uniform buffer with its descriptor set */
-  LEATI_CHUNK_UPLOAD,    /**< host to device */
-  LEATI_CHUNK_DOWNLOAD,  /**< device to host */
+  LEATI_CHUNK_UPLOAD,    /**< host to device: copied from, or read by kernels */
+  LEATI_CHUNK_DOWNLOAD,  /**< device to host: copied to, or written by kernels */
   LEATI_CHUNK_KINDS,
 } leati_chunk_kind;
 
@@ -30,7 +30,7 @@ typedef struct leati_chunk {
   uint64_t size, used;
   uint64_t number;                  /**< on a free list: smaller than those that were given to it later */
   uint64_t driver_size;             /**< bytes taken from the driver */
-  uint64_t address;                 /**< but for UPLOAD: what the device knows it by */
+  uint64_t address;                 /**< what the device knows it by */
   VkDescriptorPool descriptor_pool; /**< ARGUMENTS only */
   VkDescriptorSet set;         /**< ARGUMENTS only: binding 0 is LEATI_ARGS_MAX bytes from the dynamic offset on; */
   VkDescriptorSet records_set; /**< the same for LEATI_RECORDS_WINDOW bytes */

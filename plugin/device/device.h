@@ -73,7 +73,9 @@ struct leat_device {
                           LEAT_FLOAT32_MATMUL says */
   int64_t spin_ns;     /**< how long a wait spins before it blocks; -1: adapts */
   uint64_t kernel_download_max; /**< bytes of a download that a kernel writes rather than a copy command */
-  leati_traits traits;          /**< what the rules of policy/ know of it */
+  /** Bytes of an input or output of a graph on the host that kernels read or write where it is staged. */
+  uint64_t staged_input_max, staged_output_max;
+  leati_traits traits; /**< what the rules of policy/ know of it */
   VkDescriptorSetLayout set_layout;
   VkPipelineLayout pipeline_layout;
   /** Set once the driver reported the device as lost; pairs with nothing: whoever sees it late fails a little later. */

@@ -11,10 +11,14 @@
 #include "graph/inference.h"
 #include "graph/joint.h"
 #include "graph/placing.h"
+#include "memory/memory.h"
 #include "ops/dims.h"
 #include "ops/op_state.h"
+#include "streams/recorder.h"
 
 #define NONE UINT32_MAX
+
+_Static_assert(LEATI_STAGED_ALIGNMENT % LEATI_PROMISED == 0, "what is staged is aligned as plans promise");
 
 /* A plan on its way. */
 typedef struct planning {
@@ -373,6 +377,46 @@ static int32_t give(planning *p, uint32_t o, leat_error *err) {
   return leati_joint_copy(&p->joint, p->graph->node_count, from, to, size, err);
 }
 
+/* Whether a transfer is of all of its storage, which is a part of the arena, and no other transfer is. */
+static bool is_whole(const planning *p, const leati_graph_transfer *transfer, const leati_graph_transfer *all,
+                     uint32_t count) {
+  const leati_storage *const storage = &p->joint.storages[transfer->binding];
+  uint32_t of_it = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    of_it += all[i].binding == transfer->binding;
+  }
+  return storage->binding == LEATI_IN_ARENA && of_it == 1 && transfer->offset == 0 && transfer->size == storage->size;
+}
+
+/* Has kernels read inputs and write outputs where they are staged, if no step reads or writes them but kernels: a copy
+ * is a command that the device waits for. Under guard they stay in blocks, whose ends are watched; and outputs whose
+ * place promises no alignment do, because the device may write to the place itself. */
+static void leave_staged(planning *p) {
+  leati_graph_plan *const plan = p->plan;
+  const leat_device *const device = p->graph->device;
+  if (leati_memory_guarded(device)) {
+    return;
+  }
+  for (uint32_t i = 0; i < plan->upload_count; ++i) {
+    leati_graph_transfer *const it = &plan->uploads[i];
+    it->staged = it->size <= device->staged_input_max && leati_joint_is_input(&p->joint, it->binding) &&
+                 is_whole(p, it, plan->uploads, plan->upload_count);
+    if (it->staged) {
+      p->joint.storages[it->binding].binding = it->tensor;
+    }
+  }
+  for (uint32_t i = 0; i < plan->download_count; ++i) {
+    leati_graph_transfer *const it = &plan->downloads[i];
+    const uint32_t binding = p->graph->input_count + it->tensor;
+    it->staged = it->size <= device->staged_output_max && plan->tensors[binding].residue == 0 &&
+                 leati_joint_is_output(&p->joint, it->binding) &&
+                 is_whole(p, it, plan->downloads, plan->download_count);
+    if (it->staged) {
+      p->joint.storages[it->binding].binding = binding;
+    }
+  }
+}
+
 /* Turns the storages that transfers name into bindings. */
 static void bind_transfers(const planning *p, leati_graph_transfer *transfers, uint32_t count, uint32_t arena) {
   for (uint32_t i = 0; i < count; ++i) {
@@ -385,8 +429,16 @@ static void bind_transfers(const planning *p, leati_graph_transfer *transfers, u
 
 /* ---- The key ---------------------------------------------------------------------------------------------------- */
 
-static uint8_t residue_of(const leati_view *view) {
-  return view->host || view->count == 0 ? 0 : (uint8_t)(view->address & (LEATI_PROMISED - 1));
+/* Residue of an input or output. Of one on the host all that matters is whether an output can be staged. */
+static uint8_t residue_of(const leat_graph *graph, uint32_t i, const leati_view *view) {
+  if (view->count == 0) {
+    return 0;
+  }
+  if (!view->host) {
+    return (uint8_t)(view->address & (LEATI_PROMISED - 1));
+  }
+  return i >= graph->input_count && view->count * view->item_size <= graph->device->staged_output_max &&
+         (uintptr_t)view->data % LEATI_STAGED_ALIGNMENT != 0;
 }
 
 /* Notes what a plan is for. */
@@ -395,7 +447,7 @@ static int32_t know_tensor(const leat_graph *graph, const leati_view *view, uint
   *out = (leati_known_tensor){.present = view->present,
                               .host = view->host,
                               .compact = view->compact,
-                              .residue = residue_of(view),
+                              .residue = residue_of(graph, i, view),
                               .ndim = view->ndim,
                               .type = view->type,
                               .count = view->count};
@@ -434,7 +486,7 @@ bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan
     const leati_view *const view = &views[i];
     fits = known->present == view->present &&
            (!known->present || (known->host == view->host && known->compact == view->compact &&
-                                known->residue == residue_of(view) && fits_shape(known, view) &&
+                                known->residue == residue_of(graph, i, view) && fits_shape(known, view) &&
                                 (view->compact || leati_same_numbers(known->strides, view->strides, view->ndim))));
   }
   return fits;
@@ -497,6 +549,7 @@ static int32_t make(planning *p, leat_error *err) {
   }
   LEATI_TRY(take_own(p, err));
   const uint32_t arena = graph->input_count + graph->output_count + p->plan->constant_count;
+  leave_staged(p);
   leati_joined joined;
   LEATI_TRY(leati_joint_finish(&p->joint, arena, &joined, err));
   bind_transfers(p, p->plan->uploads, p->plan->upload_count, arena);

@@ -13,7 +13,8 @@
 /** What a plan knows of an input or output. */
 typedef struct leati_known_tensor {
   bool present, host, compact;
-  uint8_t residue; /**< of an address on the device, modulo LEATI_PROMISED */
+  uint8_t residue; /**< on the device: of the address, modulo LEATI_PROMISED; of an output on the host: 1 if it is too
+                        little aligned to be staged */
   int32_t ndim;
   uint64_t type, count;
   int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
@@ -26,6 +27,7 @@ typedef struct leati_graph_transfer {
   uint32_t binding; /**< of the plan */
   int64_t offset;   /**< from the address of that */
   uint64_t size;
+  bool staged; /**< kernels read or write them where they are staged: nothing is copied */
 } leati_graph_transfer;
 
 typedef struct leati_graph_plan {

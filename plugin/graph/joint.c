@@ -143,6 +143,25 @@ int32_t leati_joint_copy(leati_joint *joint, uint32_t node, leati_place from, le
   return LEAT_OK;
 }
 
+/* Whether an access and those before it are there, and all of dispatches. */
+static bool are_dispatches(const leati_joint *joint, uint32_t access) {
+  bool are = access != NONE;
+  for (uint32_t i = access; i != NONE && are; i = joint->accesses[i].before) {
+    are = !joint->steps[joint->accesses[i].step].it.copies;
+  }
+  return are;
+}
+
+bool leati_joint_is_input(const leati_joint *joint, uint32_t storage) {
+  const leati_storage *const it = &joint->storages[storage];
+  return it->writes == NONE && !it->emptied && are_dispatches(joint, it->reads);
+}
+
+bool leati_joint_is_output(const leati_joint *joint, uint32_t storage) {
+  const leati_storage *const it = &joint->storages[storage];
+  return it->reads == NONE && !it->filled && are_dispatches(joint, it->writes);
+}
+
 /* ---- The end ---------------------------------------------------------------------------------------------------- */
 
 /* Finds how long each part of the arena is needed: from its first use to its last, by levels. */

@@ -55,6 +55,10 @@ typedef struct leati_joined {
 
 void leati_joint_end(leati_joint *joint);
 
+/** Whether a storage is read by dispatches and touched by nothing else; and likewise written. */
+bool leati_joint_is_input(const leati_joint *joint, uint32_t storage);
+bool leati_joint_is_output(const leati_joint *joint, uint32_t storage);
+
 /** Adds a storage and tells its number. `size` counts in the arena, whose addresses are multiples of LEATI_PROMISED.
  * @errors OUT_OF_MEMORY */
 int32_t leati_joint_storage(leati_joint *joint, uint32_t binding, uint64_t size, uint32_t *out, leat_error *err);

@@ -185,6 +185,29 @@ static leati_view device_side(const launch *it, const leati_graph_transfer *tran
   return view;
 }
 
+/* Its tensor on the host; `first` is the first view of its kind. */
+static const leati_view *host_side(const launch *it, uint32_t first, const leati_graph_transfer *transfer) {
+  return &it->views[first + transfer->tensor];
+}
+
+/* Binds the inputs and outputs that kernels read and write where they are staged. */
+static int32_t bind_staged(leati_recorder *recorder, const launch *it, leat_error *err) {
+  const leati_graph_plan *const plan = it->plan;
+  for (uint32_t i = 0; i < plan->upload_count; ++i) {
+    if (plan->uploads[i].staged) {
+      LEATI_TRY(leati_record_staged_input(recorder, host_side(it, 0, &plan->uploads[i]),
+                                          &it->bindings[plan->uploads[i].binding], err));
+    }
+  }
+  for (uint32_t i = 0; i < plan->download_count; ++i) {
+    if (plan->downloads[i].staged) {
+      LEATI_TRY(leati_record_staged_output(recorder, host_side(it, it->graph->input_count, &plan->downloads[i]),
+                                           &it->bindings[plan->downloads[i].binding], err));
+    }
+  }
+  return LEAT_OK;
+}
+
 static int32_t record_launch(leati_recorder *recorder, const void *what, leat_error *err) {
   const launch *const it = what;
   const leati_graph_plan *const plan = it->plan;
@@ -192,14 +215,19 @@ static int32_t record_launch(leati_recorder *recorder, const void *what, leat_er
   if (plan->figures.arena_bytes != 0) {
     LEATI_TRY(leati_record_temporary(recorder, plan->figures.arena_bytes, &it->bindings[arena], err));
   }
+  LEATI_TRY(bind_staged(recorder, it, err));
   for (uint32_t i = 0; i < plan->upload_count; ++i) {
-    const leati_view to = device_side(it, &plan->uploads[i]);
-    LEATI_TRY(leati_record_copy(recorder, &it->views[plan->uploads[i].tensor], &to, err));
+    if (!plan->uploads[i].staged) {
+      const leati_view to = device_side(it, &plan->uploads[i]);
+      LEATI_TRY(leati_record_copy(recorder, host_side(it, 0, &plan->uploads[i]), &to, err));
+    }
   }
   LEATI_TRY(leati_record_plan(recorder, &plan->plan, it->bindings, err));
   for (uint32_t i = 0; i < plan->download_count; ++i) {
-    const leati_view from = device_side(it, &plan->downloads[i]);
-    LEATI_TRY(leati_record_copy(recorder, &from, &it->views[it->graph->input_count + plan->downloads[i].tensor], err));
+    if (!plan->downloads[i].staged) {
+      const leati_view from = device_side(it, &plan->downloads[i]);
+      LEATI_TRY(leati_record_copy(recorder, &from, host_side(it, it->graph->input_count, &plan->downloads[i]), err));
+    }
   }
   return LEAT_OK;
 }

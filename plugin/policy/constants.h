@@ -235,6 +235,10 @@
  * slowly and copies more than that faster. Larger: slower large downloads. From: benchmarks, "A linear layer". Measure:
  * linear, host to host. */
 #define LEATI_KERNEL_DOWNLOAD_MAX (UINT64_C(64) << 10)
+/** Bytes of the largest input or output of a graph that kernels read or write across a bus, where it is staged. Larger:
+ * fewer copies, each of which the device waits for; what several workgroups read or write goes over the bus more often.
+ * From: reasoning (16 KiB take the bus a microsecond, a copy 3 to 6). Measure: leat-bench --only launch. */
+#define LEATI_STAGED_MAX (UINT64_C(16) << 10)
 /** Bytes of a piece of a large download at least, on a device with memory of its own: the host copies one while the
  * device copies the next. Larger: fewer submissions; the host begins later. From: reasoning (the bus takes some 80 us
  * for it, a submission the device a few). Measure: leat-bench --only download; gpt2. */

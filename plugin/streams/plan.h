@@ -86,7 +86,7 @@ typedef struct leati_plan {
 /** What a call gives a binding. */
 typedef struct leati_binding {
   uint64_t address;          /**< of element [0, 0, ...] */
-  struct leati_block *block; /**< device: the block it lies in */
+  struct leati_block *block; /**< device: the block it lies in; NULL: it is staged */
   void *data;                /**< host: element [0, 0, ...] */
 } leati_binding;
 

@@ -10,8 +10,6 @@
 #include "streams/free_streams.h"
 #include "streams/stream_state.h"
 
-/* Copies start on this many bytes of a staging chunk. */
-#define COPY_ALIGNMENT 16
 /* Invocations of a workgroup of kernels/download.comp. */
 #define DOWNLOAD_GROUP 64
 
@@ -238,6 +236,13 @@ static bool is_last(const leati_ranges *ranges, const leati_range *range) {
   return last != NULL && last->begin == range->begin && last->end == range->end;
 }
 
+/* What is staged lies in no block: its chunk is the list's own. */
+static void stamp(const span *bytes, leati_timeline *timeline, uint64_t value) {
+  if (bytes->block != NULL) {
+    leati_block_stamp(bytes->block, timeline, value);
+  }
+}
+
 /* Remembers what a command touches, stamps the blocks, and says whether the command needs a barrier first: when it
  * touches what was written since the last one, or writes what was read. */
 static bool note_accesses(leat_stream *stream, const span *reads, uint32_t read_count, const span *writes,
@@ -261,11 +266,11 @@ static bool note_accesses(leat_stream *stream, const span *reads, uint32_t read_
     if (!is_last(&stream->reads, &reads[i].range)) {
       remember(&stream->reads, &reads[i].range);
     }
-    leati_block_stamp(reads[i].block, timeline, value);
+    stamp(&reads[i], timeline, value);
   }
   for (uint32_t i = 0; i < write_count; ++i) {
     remember(&stream->writes, &writes[i].range);
-    leati_block_stamp(writes[i].block, timeline, value);
+    stamp(&writes[i], timeline, value);
   }
   return barrier;
 }
@@ -360,8 +365,8 @@ static int32_t stage_finding(leati_recorder *recorder, const char *name, leati_f
                              leat_error *err) {
   leati_chunk *chunk;
   uint64_t offset;
-  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, sizeof(leati_finding), COPY_ALIGNMENT, sizeof(leati_finding), &chunk,
-                  &offset, err));
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, sizeof(leati_finding), LEATI_STAGED_ALIGNMENT, sizeof(leati_finding),
+                  &chunk, &offset, err));
   leati_finding *const finding = (leati_finding *)(void *)(chunk->mapped + offset);
   *finding = (leati_finding){.met = 0};
   const leati_check check = {.at = finding, .name = name, .fault = fault};
@@ -408,7 +413,7 @@ static int32_t record_upload(leati_recorder *recorder, const leati_view *src, co
                              leat_error *err) {
   leati_chunk *chunk;
   uint64_t from, to;
-  LEATI_TRY(stage(recorder, LEATI_CHUNK_UPLOAD, size, COPY_ALIGNMENT, size, &chunk, &from, err));
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_UPLOAD, size, LEATI_STAGED_ALIGNMENT, size, &chunk, &from, err));
   memcpy(chunk->mapped + from, src->data, size);
   const span bytes = span_of(dst);
   const VkBuffer buffer = buffer_of(&bytes, &to);
@@ -544,7 +549,7 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
   if (size < whole) {
     LEATI_TRY(make_pieces(recorder, src, dst, whole, size, err));
   }
-  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, size, COPY_ALIGNMENT, size, &chunk, &to, err));
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, size, LEATI_STAGED_ALIGNMENT, size, &chunk, &to, err));
   if (size <= recorder->device->kernel_download_max) {
     LEATI_TRY(append_download_kernel(recorder, src, NULL, chunk->address + to, size, err));
     return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
@@ -555,6 +560,35 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
   LEATI_TRY(append_copy(stream, LEATI_TRANSFER_DOWNLOAD, buffer, from, chunk->buffer, to, size, &bytes, NULL, err));
   stream->open->to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
   return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
+}
+
+int32_t leati_record_staged_input(leati_recorder *recorder, const leati_view *src, leati_binding *out,
+                                  leat_error *err) {
+  const uint64_t size = src->count * src->item_size;
+  leati_chunk *chunk;
+  uint64_t offset;
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_UPLOAD, size, LEATI_STAGED_ALIGNMENT, size, &chunk, &offset, err));
+  memcpy(chunk->mapped + offset, src->data, size);
+  *out = (leati_binding){.address = chunk->address + offset};
+  return LEAT_OK;
+}
+
+int32_t leati_record_staged_output(leati_recorder *recorder, const leati_view *dst, leati_binding *out,
+                                   leat_error *err) {
+  leat_stream *const stream = recorder->stream;
+  const uint64_t size = dst->count * dst->item_size;
+  uint64_t offset;
+  leati_block *const direct = find_host_block(recorder->device, dst, size, &offset);
+  LEATI_TRY(leati_stream_need_open(stream, err));
+  stream->open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+  if (direct != NULL) {
+    *out = (leati_binding){.address = leati_block_address(direct) + offset, .block = direct};
+    return LEAT_OK;
+  }
+  leati_chunk *chunk;
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, size, LEATI_STAGED_ALIGNMENT, size, &chunk, &offset, err));
+  *out = (leati_binding){.address = chunk->address + offset};
+  return leati_submission_deliver(stream->open, dst->data, chunk->mapped + offset, size, err);
 }
 
 int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst, leat_error *err) {

@@ -20,6 +20,9 @@
 #include "streams/plan.h"
 #include "timeline/timeline.h"
 
+/** What is staged begins at a multiple of so many bytes of a chunk. */
+#define LEATI_STAGED_ALIGNMENT 16
+
 /** What an operation could not be recorded without, and may get when no lock is held. */
 typedef enum leati_lack {
   LEATI_LACK_NOTHING,
@@ -73,6 +76,15 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
 /** Gives a binding a block that is freed when the operation has been recorded, in stream order. LEATI_TEMP_MAX of them
  * for one operation at most, those of its plans included. */
 int32_t leati_record_temporary(leati_recorder *recorder, uint64_t size, leati_binding *out, leat_error *err);
+
+/** Copies the elements of a compact tensor on the host to where kernels of this operation may read them, and binds
+ * that.
+ */
+int32_t leati_record_staged_input(leati_recorder *recorder, const leati_view *src, leati_binding *out, leat_error *err);
+/** Binds memory of which kernels of this operation write every element, for a compact tensor on the host that begins at
+ * a multiple of LEATI_STAGED_ALIGNMENT: what they write gets there as by leat_memory_api::copy. */
+int32_t leati_record_staged_output(leati_recorder *recorder, const leati_view *dst, leati_binding *out,
+                                   leat_error *err);
 
 /** Appends the steps of a plan, each with a barrier before it if it conflicts with a command since the last barrier,
  * and stamps the blocks. `bindings`: of inputs and outputs as the call has them; those of temporaries, which live until
