@@ -220,10 +220,8 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
                      .tuning = config->tuning};
   device->spin_ns = config->wait_spin_us >= 0 ? config->wait_spin_us * 1000 : leati_wait_spin_standard(&device->traits);
   device->kernel_download_max = leati_kernel_download_max(&device->traits);
-  const VkMemoryType *const uploads = &physical->memory.memoryTypes[device->upload_memory_type];
-  device->staged_input_max =
-      leati_staged_input_max(&device->traits, (uploads->propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0);
-  device->staged_output_max = leati_staged_output_max(&device->traits);
+  device->staged_input_max = leati_staged_max(leati_physical_is_own(physical, device->upload_memory_type));
+  device->staged_output_max = leati_staged_max(leati_physical_is_own(physical, device->download_memory_type));
   device->lanes_fixed = config->lanes > 0;
   device->fusions_off = config->fusions_off;
   device->merges = config->merge != 0;

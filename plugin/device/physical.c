@@ -111,6 +111,12 @@ uint32_t leati_physical_memory_type(const leati_physical *physical, VkMemoryProp
   return best;
 }
 
+bool leati_physical_is_own(const leati_physical *physical, uint32_t type) {
+  const VkPhysicalDeviceMemoryProperties *const all = &physical->memory;
+  return (all->memoryTypes[type].propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0 &&
+         all->memoryHeaps[all->memoryTypes[type].heapIndex].size >= physical->info.memory_size / 2;
+}
+
 uint64_t leati_physical_heap_budget(const leati_physical *physical, uint32_t heap) {
   const uint64_t size = physical->memory.memoryHeaps[heap].size;
   if (!physical->has_budget) {

@@ -98,6 +98,9 @@ leati_matrix_shape leati_physical_choose_matrix(const leati_physical *physical, 
 /** Chains the parts of a leati_features, with no feature set. */
 void leati_features_chain(leati_features *features);
 
+/** Whether a memory type is of the device's own memory, or at least half of it: not of a window of a few hundred MiB,
+ * which the host sees where it does not see all. */
+bool leati_physical_is_own(const leati_physical *physical, uint32_t type);
 /** Index of a memory type with all of `required` flags, and `wanted` ones if possible; UINT32_MAX if there is none. */
 uint32_t leati_physical_memory_type(const leati_physical *physical, VkMemoryPropertyFlags required,
                                     VkMemoryPropertyFlags wanted, VkMemoryPropertyFlags unwanted);

@@ -408,7 +408,7 @@ static void leave_staged(planning *p) {
   for (uint32_t i = 0; i < plan->download_count; ++i) {
     leati_graph_transfer *const it = &plan->downloads[i];
     const uint32_t binding = p->graph->input_count + it->tensor;
-    it->staged = it->size <= device->staged_output_max && plan->tensors[binding].residue == 0 &&
+    it->staged = plan->aligned && it->size <= device->staged_output_max &&
                  leati_joint_is_output(&p->joint, it->binding) &&
                  is_whole(p, it, plan->downloads, plan->download_count);
     if (it->staged) {
@@ -429,16 +429,20 @@ static void bind_transfers(const planning *p, leati_graph_transfer *transfers, u
 
 /* ---- The key ---------------------------------------------------------------------------------------------------- */
 
-/* Residue of an input or output. Of one on the host all that matters is whether an output can be staged. */
-static uint8_t residue_of(const leat_graph *graph, uint32_t i, const leati_view *view) {
-  if (view->count == 0) {
-    return 0;
+static uint8_t residue_of(const leati_view *view) {
+  return view->host || view->count == 0 ? 0 : (uint8_t)(view->address & (LEATI_PROMISED - 1));
+}
+
+/* Whether the outputs on the host that are small enough to be staged begin where they can be. One answer for all: a
+ * plan for each mixture would be too many. */
+static bool are_aligned(const leat_graph *graph, const leati_view *views) {
+  bool are = true;
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    const leati_view *const view = &views[graph->input_count + o];
+    are = are && (!view->host || view->count * view->item_size > graph->device->staged_output_max ||
+                  (uintptr_t)view->data % LEATI_STAGED_ALIGNMENT == 0);
   }
-  if (!view->host) {
-    return (uint8_t)(view->address & (LEATI_PROMISED - 1));
-  }
-  return i >= graph->input_count && view->count * view->item_size <= graph->device->staged_output_max &&
-         (uintptr_t)view->data % LEATI_STAGED_ALIGNMENT != 0;
+  return are;
 }
 
 /* Notes what a plan is for. */
@@ -447,7 +451,7 @@ static int32_t know_tensor(const leat_graph *graph, const leati_view *view, uint
   *out = (leati_known_tensor){.present = view->present,
                               .host = view->host,
                               .compact = view->compact,
-                              .residue = residue_of(graph, i, view),
+                              .residue = residue_of(view),
                               .ndim = view->ndim,
                               .type = view->type,
                               .count = view->count};
@@ -480,13 +484,13 @@ bool leati_graph_plan_fits_shapes(const leat_graph *graph, const leati_graph_pla
 }
 
 bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
-  bool fits = true;
+  bool fits = plan->aligned == are_aligned(graph, views);
   for (uint32_t i = 0; fits && i < graph->input_count + graph->output_count; ++i) {
     const leati_known_tensor *const known = &plan->tensors[i];
     const leati_view *const view = &views[i];
     fits = known->present == view->present &&
            (!known->present || (known->host == view->host && known->compact == view->compact &&
-                                known->residue == residue_of(graph, i, view) && fits_shape(known, view) &&
+                                known->residue == residue_of(view) && fits_shape(known, view) &&
                                 (view->compact || leati_same_numbers(known->strides, view->strides, view->ndim))));
   }
   return fits;
@@ -534,6 +538,7 @@ static int32_t make(planning *p, leat_error *err) {
   for (uint32_t i = 0; i < graph->input_count + graph->output_count; ++i) {
     LEATI_TRY(know_tensor(graph, &p->views[i], i, &p->plan->tensors[i], err));
   }
+  p->plan->aligned = are_aligned(graph, p->views);
   p->nodes = graph->nodes;
   find_needed(p);
   LEATI_TRY(leati_fusion_begin(graph, &p->inference, p->live, &p->fusion, err));

@@ -13,8 +13,7 @@
 /** What a plan knows of an input or output. */
 typedef struct leati_known_tensor {
   bool present, host, compact;
-  uint8_t residue; /**< on the device: of the address, modulo LEATI_PROMISED; of an output on the host: 1 if it is too
-                        little aligned to be staged */
+  uint8_t residue; /**< of an address on the device, modulo LEATI_PROMISED */
   int32_t ndim;
   uint64_t type, count;
   int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
@@ -33,6 +32,7 @@ typedef struct leati_graph_transfer {
 typedef struct leati_graph_plan {
   leati_plan plan; /**< bindings: inputs, outputs, constants, the arena; its arrays are leati_free()d one by one */
   leati_graph_figures figures;
+  bool aligned; /**< outputs on the host that are small enough to be staged begin where they can be */
   uint32_t tensor_count;
   leati_known_tensor *tensors; /**< inputs, then outputs */
   leat_shape *shapes;          /**< of the outputs */

@@ -55,7 +55,7 @@ typedef struct leati_joined {
 
 void leati_joint_end(leati_joint *joint);
 
-/** Whether a storage is read by dispatches and touched by nothing else; and likewise written. */
+/** Whether a storage is read by dispatches and touched by nothing else; and likewise written, or read and written. */
 bool leati_joint_is_input(const leati_joint *joint, uint32_t storage);
 bool leati_joint_is_output(const leati_joint *joint, uint32_t storage);
 

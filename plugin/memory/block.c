@@ -134,11 +134,12 @@ static void note_use(leati_stamp stamp, leati_stamp *uses, uint32_t count) {
 void leati_block_note_uses(leati_block *block, leati_stamp *uses, uint32_t count) {
   /* A block that a timeline kept may be in a recording by now. */
   leati_mutex_lock(&block->stamp_lock);
+  const uint32_t raised = block->pinned ? 0 : count;
   note_use((leati_stamp){.timeline = atomic_load_explicit(&block->owner, memory_order_acquire),
                          .value = atomic_load_explicit(&block->owner_value, memory_order_acquire)},
-           uses, count);
+           uses, raised);
   for (uint32_t i = 0; i < block->stamp_count; ++i) {
-    note_use(i < LEATI_INLINE_STAMPS ? block->stamps[i] : block->spilled[i - LEATI_INLINE_STAMPS], uses, count);
+    note_use(i < LEATI_INLINE_STAMPS ? block->stamps[i] : block->spilled[i - LEATI_INLINE_STAMPS], uses, raised);
   }
   leati_mutex_unlock(&block->stamp_lock);
 }

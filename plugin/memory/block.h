@@ -40,8 +40,8 @@ bool leati_block_idle(leati_block *block);
 bool leati_block_reusable(leati_block *block, leati_timeline *timeline);
 /** Whether a block is used by nothing but what the timeline stands for, and may be used again. Nobody holds it. */
 bool leati_block_is_of(const leati_block *block, const leati_timeline *timeline);
-/** Raises each of these uses, of different timelines, to what a free block waits for there. Its class's lock is held.
- */
+/** Raises each of these uses, of different timelines, to what a free block waits for there; of one that will never be
+ * reused it does not. Its class's lock is held. */
 void leati_block_note_uses(leati_block *block, leati_stamp *uses, uint32_t count);
 /** Forgets the stamps of a block that is handed out to `timeline`, but for that timeline's own: its work may still be
  * in flight, and whoever gets the block next must know. Its class's lock is held. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Blocks that timelines keep: free ones, which a stream used last for something that nobody else sees, and which its
- * next recordings need again. They are taken and put without a lock that other streams want, so threads that launch at
- * the same time do not meet here. To everybody else they are cached memory.
+ * Blocks that timelines keep: free ones, which only one stream used, for its recordings or for a caller that allocated
+ * for it, and which it is likely to need again. They are taken and put without a lock that other streams want, so
+ * threads that launch at the same time do not meet here. To everybody else they are cached memory.
  */
 #ifndef LEAT_PLUGIN_MEMORY_KEPT_H_
 #define LEAT_PLUGIN_MEMORY_KEPT_H_

@@ -270,7 +270,7 @@ void leati_memory_last_uses(leat_device *device, leati_stamp *uses, uint32_t cou
     for (const leati_segment *s = class->segments; s != NULL; s = s->next) {
       for (uint32_t j = 0; j < s->carved; ++j) {
         leati_block *const block = &s->blocks[j];
-        if (atomic_load_explicit(&block->references, memory_order_acquire) == 0 && !block->pinned) {
+        if (atomic_load_explicit(&block->references, memory_order_acquire) == 0) {
           leati_block_note_uses(block, uses, count);
         }
       }
@@ -389,8 +389,7 @@ static int32_t choose_memory(leat_device *device, uint32_t *out_heap, leat_error
   memory->mapped_type = leati_physical_memory_type(physical, mapped | VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
                                                    VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
   /* A window of a few hundred MiB, which devices without a resizable one have, is left to staging. */
-  if (memory->mapped_type != UINT32_MAX &&
-      all->memoryHeaps[all->memoryTypes[memory->mapped_type].heapIndex].size < physical->info.memory_size / 2) {
+  if (memory->mapped_type != UINT32_MAX && !leati_physical_is_own(physical, memory->mapped_type)) {
     memory->mapped_type = UINT32_MAX;
   }
   return LEAT_OK;

@@ -57,7 +57,7 @@ struct leati_block {
   bool pinned;            /* never reused again */
   leati_block *next_free; /* this and what follows: guarded by the class's lock */
   leati_block *previous_free;
-  uint64_t generation; /* how often it was handed out */
+  uint64_t generation; /* how often it was handed out; also the thread's that takes it from where it is kept */
   bool poisoned;       /* under guard, while it waits in the quarantine */
 };
 

@@ -36,14 +36,10 @@ static inline bool leati_upload_is_direct(uint64_t size) {
 static inline uint64_t leati_kernel_download_max(const leati_traits *traits) {
   return traits->discrete ? LEATI_KERNEL_DOWNLOAD_MAX : 0;
 }
-/** Bytes of the largest input of a graph, and of the largest output, on the host that kernels read or write where it is
- * staged: no copy brings it to memory of the device or from there. `local`: what is staged for the device to read lies
- * in its own memory; what is staged for the host to read lies in the host's. */
-static inline uint64_t leati_staged_input_max(const leati_traits *traits, bool local) {
-  return local || !traits->discrete ? UINT64_MAX : LEATI_STAGED_MAX;
-}
-static inline uint64_t leati_staged_output_max(const leati_traits *traits) {
-  return traits->discrete ? LEATI_STAGED_MAX : UINT64_MAX;
+/** Bytes of the largest input or output of a graph on the host that kernels read or write where it is staged, so that
+ * no copy brings it to memory of the device or from there. `own`: it is staged in the device's own memory. */
+static inline uint64_t leati_staged_max(bool own) {
+  return own ? UINT64_MAX : LEATI_STAGED_MAX;
 }
 /** Bytes of the parts that a download of `size` goes in, each after the first in a list of its own, so that the host
  * copies one while the device copies the next; `size`: it goes whole. Where the device works in the host's memory there

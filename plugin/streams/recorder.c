@@ -32,6 +32,7 @@ static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, le
   recorder->plan = NULL;
   recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
   recorder->check_mark = stream->open != NULL ? stream->open->check_count : 0;
+  recorder->chunks_mark = stream->open != NULL ? stream->open->chunks : NULL;
   for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
     recorder->chunk_mark[i] = stream->current[i];
     recorder->used_mark[i] = stream->current[i] != NULL ? stream->current[i]->used : 0;
@@ -74,6 +75,24 @@ static void number_pieces(const leat_stream *stream, leati_submission *pieces) {
   }
 }
 
+/* Gives back the chunks that were taken since the begin: no command is left that uses them, and who tries again may
+ * find no others. `lock` held. */
+static void give_chunks_back(leati_recorder *recorder) {
+  leat_stream *const stream = recorder->stream;
+  while (stream->open->chunks != recorder->chunks_mark) {
+    leati_chunk *const chunk = stream->open->chunks;
+    stream->open->chunks = chunk->next;
+    chunk->next = NULL;
+    leati_chunks_give(recorder->device, chunk);
+  }
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    stream->current[i] = recorder->chunk_mark[i];
+    if (stream->current[i] != NULL) {
+      stream->current[i]->used = recorder->used_mark[i];
+    }
+  }
+}
+
 /* Keeps the commands or takes them back, frees the temporaries, releases the lock, returns `status`. */
 static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   leat_stream *const stream = recorder->stream;
@@ -93,12 +112,7 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   if (status != LEAT_OK && stream->open != NULL) {
     stream->open->delivery_count = recorder->delivery_mark;
     stream->open->check_count = recorder->check_mark;
-    for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
-      leati_chunk *const chunk = stream->current[i];
-      if (chunk != NULL) {
-        chunk->used = chunk == recorder->chunk_mark[i] ? recorder->used_mark[i] : 0;
-      }
-    }
+    give_chunks_back(recorder);
   }
   for (uint32_t i = 0; i < recorder->temp_count; ++i) {
     leati_memory_give_temporary(recorder->device, stream->timeline, recorder->temps[i]);
@@ -208,34 +222,6 @@ static span span_of(const leati_view *view) {
   return (span){.range = {.begin = view->begin, .end = view->end}, .block = view->block};
 }
 
-static bool meets(const leati_range *a, const leati_range *b) {
-  return b->begin < a->end && a->begin < b->end;
-}
-
-static bool meets_any(const leati_ranges *ranges, const leati_range *range) {
-  uint32_t i = ranges->count != 0 && meets(&ranges->hull, range) ? 0 : ranges->count;
-  while (i < ranges->count && !meets(&ranges->at[i], range)) {
-    ++i;
-  }
-  return i < ranges->count;
-}
-
-static void remember(leati_ranges *ranges, const leati_range *range) {
-  leati_range *const hull = &ranges->hull;
-  if (ranges->count == 0) {
-    *hull = *range;
-  }
-  hull->begin = hull->begin < range->begin ? hull->begin : range->begin;
-  hull->end = hull->end > range->end ? hull->end : range->end;
-  ranges->at[ranges->count++] = *range;
-}
-
-/* Whether a range was the last to be remembered. */
-static bool is_last(const leati_ranges *ranges, const leati_range *range) {
-  const leati_range *const last = ranges->count != 0 ? &ranges->at[ranges->count - 1] : NULL;
-  return last != NULL && last->begin == range->begin && last->end == range->end;
-}
-
 /* What is staged lies in no block: its chunk is the list's own. */
 static void stamp(const span *bytes, leati_timeline *timeline, uint64_t value) {
   if (bytes->block != NULL) {
@@ -250,10 +236,11 @@ static bool note_accesses(leat_stream *stream, const span *reads, uint32_t read_
   bool barrier = stream->barrier_next || stream->reads.count + read_count > LEATI_RANGES_MAX ||
                  stream->writes.count + write_count > LEATI_RANGES_MAX;
   for (uint32_t i = 0; i < read_count && !barrier; ++i) {
-    barrier = meets_any(&stream->writes, &reads[i].range);
+    barrier = leati_ranges_meet(&stream->writes, &reads[i].range);
   }
   for (uint32_t i = 0; i < write_count && !barrier; ++i) {
-    barrier = meets_any(&stream->writes, &writes[i].range) || meets_any(&stream->reads, &writes[i].range);
+    barrier =
+        leati_ranges_meet(&stream->writes, &writes[i].range) || leati_ranges_meet(&stream->reads, &writes[i].range);
   }
   if (barrier) {
     stream->reads.count = stream->writes.count = 0;
@@ -263,13 +250,13 @@ static bool note_accesses(leat_stream *stream, const span *reads, uint32_t read_
   const uint64_t value = leati_stream_open_value(stream);
   for (uint32_t i = 0; i < read_count; ++i) {
     /* Operators side by side often read the same tensor. */
-    if (!is_last(&stream->reads, &reads[i].range)) {
-      remember(&stream->reads, &reads[i].range);
+    if (!leati_ranges_end_with(&stream->reads, &reads[i].range)) {
+      leati_ranges_add(&stream->reads, &reads[i].range);
     }
     stamp(&reads[i], timeline, value);
   }
   for (uint32_t i = 0; i < write_count; ++i) {
-    remember(&stream->writes, &writes[i].range);
+    leati_ranges_add(&stream->writes, &writes[i].range);
     stamp(&writes[i], timeline, value);
   }
   return barrier;
@@ -562,12 +549,22 @@ static int32_t record_download(leati_recorder *recorder, const leati_view *src, 
   return leati_submission_deliver(stream->open, dst->data, chunk->mapped + to, size, err);
 }
 
+/* Room in a chunk at an address that is aligned: as an offset in the chunk. */
+static int32_t stage_aligned(leati_recorder *recorder, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
+                             uint64_t *out_offset, leat_error *err) {
+  /* A driver may place a buffer on less. */
+  const uint64_t room = size + LEATI_STAGED_ALIGNMENT - 1;
+  LEATI_TRY(stage(recorder, kind, room, 1, room, out, out_offset, err));
+  *out_offset += -((*out)->address + *out_offset) & (LEATI_STAGED_ALIGNMENT - 1);
+  return LEAT_OK;
+}
+
 int32_t leati_record_staged_input(leati_recorder *recorder, const leati_view *src, leati_binding *out,
                                   leat_error *err) {
   const uint64_t size = src->count * src->item_size;
   leati_chunk *chunk;
   uint64_t offset;
-  LEATI_TRY(stage(recorder, LEATI_CHUNK_UPLOAD, size, LEATI_STAGED_ALIGNMENT, size, &chunk, &offset, err));
+  LEATI_TRY(stage_aligned(recorder, LEATI_CHUNK_UPLOAD, size, &chunk, &offset, err));
   memcpy(chunk->mapped + offset, src->data, size);
   *out = (leati_binding){.address = chunk->address + offset};
   return LEAT_OK;
@@ -577,6 +574,7 @@ int32_t leati_record_staged_output(leati_recorder *recorder, const leati_view *d
                                    leat_error *err) {
   leat_stream *const stream = recorder->stream;
   const uint64_t size = dst->count * dst->item_size;
+  leati_chunk *chunk;
   uint64_t offset;
   leati_block *const direct = find_host_block(recorder->device, dst, size, &offset);
   LEATI_TRY(leati_stream_need_open(stream, err));
@@ -585,8 +583,7 @@ int32_t leati_record_staged_output(leati_recorder *recorder, const leati_view *d
     *out = (leati_binding){.address = leati_block_address(direct) + offset, .block = direct};
     return LEAT_OK;
   }
-  leati_chunk *chunk;
-  LEATI_TRY(stage(recorder, LEATI_CHUNK_DOWNLOAD, size, LEATI_STAGED_ALIGNMENT, size, &chunk, &offset, err));
+  LEATI_TRY(stage_aligned(recorder, LEATI_CHUNK_DOWNLOAD, size, &chunk, &offset, err));
   *out = (leati_binding){.address = chunk->address + offset};
   return leati_submission_deliver(stream->open, dst->data, chunk->mapped + offset, size, err);
 }

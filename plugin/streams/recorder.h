@@ -40,7 +40,8 @@ typedef struct leati_recorder {
   uint32_t command_mark;                      /**< where the stream's list was at the begin */
   uint32_t delivery_mark;                     /**< likewise its downloads */
   uint32_t check_mark;                        /**< and its checks */
-  leati_chunk *chunk_mark[LEATI_CHUNK_KINDS]; /**< likewise the chunks that were being filled, */
+  leati_chunk *chunks_mark;                   /**< likewise the last chunk that it had taken, */
+  leati_chunk *chunk_mark[LEATI_CHUNK_KINDS]; /**< those that were being filled, */
   uint64_t used_mark[LEATI_CHUNK_KINDS];      /**< and how far */
   const leati_plan *plan;                     /**< for a profile: the plan that was recorded, or NULL, */
   uint32_t plan_mark;                         /**< and where the list was then */

@@ -10,23 +10,11 @@
 #include "core/array.h"
 #include "core/status.h"
 #include "device/device.h"
-#include "policy/constants.h"
 #include "streams/command_buffer.h"
 #include "streams/lane.h"
 #include "streams/profile.h"
+#include "streams/ranges.h"
 #include "timeline/timeline.h"
-
-/** Bytes [begin, end) of device memory. */
-typedef struct leati_range {
-  uint64_t begin, end;
-} leati_range;
-
-/** What commands read, or wrote, since the last barrier. */
-typedef struct leati_ranges {
-  uint32_t count;
-  leati_range hull; /**< holds them all, if there are any */
-  leati_range at[LEATI_RANGES_MAX];
-} leati_ranges;
 
 struct leat_stream {
   leati_kind kind;    /* LEATI_KIND_DEAD while on the free list */

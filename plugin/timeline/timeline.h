@@ -101,8 +101,8 @@ typedef struct leati_timeline {
   _Atomic uint32_t keepers;
   /** Running mean of what waits took, nanoseconds. Relaxed: a guess for the next one. */
   _Atomic uint64_t usual_wait_ns;
-  /** What memory/kept.h puts here, under the lock of the stream that has the timeline; any thread takes it away, by an
-   * exchange (acquire; put: release). */
+  /** What memory/kept.h puts here. Any thread puts a block where there is none and takes one away, by one exchange each
+   * (acquire; put: release). */
   _Atomic(struct leati_block *) kept[LEATI_KEPT_BLOCKS];
   /* Who makes deliveries holds it, also while large ones are copied without `lock`; taken before that. Who only looks
    * at the timeline does without, and who forgets a delivery that is being copied waits for it. */

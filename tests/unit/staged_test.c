@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inputs and outputs of a graph on the host: where kernels work on them where they are staged, which no copy is
  * recorded for, and where they do not; that what was given and what comes back are right either way. */
+#include <stdio.h>
 #include <string.h>
 
 #include "device/device.h"
@@ -110,6 +111,45 @@ static void outputs_lie_where_they_like(void **state) {
   assert_ok(p.f->api->memory->free_host(p.f->device, memory, &err));
   /* One plan more, whatever memory it is. */
   assert_int_equal(info_of(&p, graph).plan_count, plans + 1);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+/* Where the places of several outputs differ, there are still two plans and not one for each mixture. */
+static void mixtures_of_places_have_one_plan(void **state) {
+  enum { OUTPUTS = 4 };
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 1, row);
+  _Alignas(16) static float in[ROW], out[OUTPUTS][ROW + 4];
+  const DLTensor from = row_at(in);
+  const DLTensor *const inputs[] = {&from};
+  DLTensor to[OUTPUTS];
+  const DLTensor *outputs[OUTPUTS];
+  for (int o = 0; o < OUTPUTS; ++o) {
+    add_output(n, NODE(n, o % 2 == 0 ? "Neg" : "Abs", 13, x));
+  }
+  for (int i = 0; i < ROW; ++i) {
+    in[i] = (float)(i + 1);
+  }
+  leat_graph *const graph = build(&p, n);
+  const uint32_t plans = info_of(&p, graph).plan_count;
+  for (uint32_t mixture = 0; mixture < 1u << OUTPUTS; ++mixture) {
+    for (uint32_t o = 0; o < OUTPUTS; ++o) {
+      to[o] = row_at(out[o] + (mixture >> o & 1));
+      outputs[o] = &to[o];
+    }
+    memset(out, 0, sizeof(out));
+    assert_ok(p.f->api->graph->launch(graph, p.stream, 1, inputs, OUTPUTS, outputs, &err));
+    assert_ok(p.f->api->stream->synchronize(p.stream, &err));
+    for (uint32_t o = 0; o < OUTPUTS && computes(); ++o) {
+      const float *const row_of = to[o].data;
+      assert_true(row_of[0] == (o % 2 == 0 ? -1.0f : 1.0f));
+      assert_true(row_of[ROW - 1] == (o % 2 == 0 ? -(float)ROW : (float)ROW));
+    }
+  }
+  assert_int_equal(info_of(&p, graph).plan_count, plans + 2);
   assert_ok(p.f->api->graph->destroy(graph, &err));
   free(n);
   close_place(&p);
@@ -241,15 +281,56 @@ static void under_guard_everything_is_copied(void **state) {
   reopen(f, "LEAT_MEMORY_GUARD", NULL);
 }
 
+/* Of two inputs for which there is no room the first is staged before that is known. */
+static void what_cannot_be_staged_leaves_nothing(void **state) {
+  enum { COUNT = 12 << 20, BYTES = COUNT * 4 };
+  static const int64_t many[] = {COUNT};
+  fixture *const f = fixture_of(state);
+  char ratio[32];
+  (void)snprintf(ratio, sizeof(ratio), "%.9f", 2.7 * BYTES / (double)f->device->physical->info.memory_size);
+  reopen(f, "LEAT_HIGH_WATERMARK_RATIO", ratio);
+  if (f->device->staged_input_max < BYTES) {
+    reopen(f, "LEAT_HIGH_WATERMARK_RATIO", NULL);
+    print_message("this device stages inputs of %llu bytes at most\n", (unsigned long long)f->device->staged_input_max);
+    skip();
+  }
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 1, row), y = add_input(n, 1, row);
+  n->shapes[x][0] = n->shapes[y][0] = COUNT;
+  add_output(n, NODE(n, "Add", 14, x, y));
+  leat_graph *const graph = build(&p, n);
+  float *const data = calloc(3, BYTES);
+  assert_non_null(data);
+  DLTensor tensors[3];
+  for (int i = 0; i < 3; ++i) {
+    tensors[i] = row_at(data + i * COUNT);
+    tensors[i].shape = (int64_t *)many;
+  }
+  const DLTensor *const inputs[] = {&tensors[0], &tensors[1]}, *const outputs[] = {&tensors[2]};
+  assert_int_equal(f->api->graph->launch(graph, p.stream, 2, inputs, 1, outputs, NULL), LEAT_ERROR_OUT_OF_MEMORY);
+  assert_ok(f->api->memory->trim(f->device, NULL, &err));
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
+  assert_ok(f->api->memory->stats(f->device, &stats, &err));
+  assert_true(stats.staging_bytes < BYTES);
+  assert_ok(f->api->graph->destroy(graph, &err));
+  free(data);
+  free(n);
+  close_place(&p);
+  reopen(f, "LEAT_HIGH_WATERMARK_RATIO", NULL);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(no_copy_is_recorded_for_what_only_kernels_touch),
       cmocka_unit_test(outputs_lie_where_they_like),
+      cmocka_unit_test(mixtures_of_places_have_one_plan),
       cmocka_unit_test(each_launch_reads_what_it_was_given),
       cmocka_unit_test(launches_in_one_list_keep_their_order),
       cmocka_unit_test(what_others_touch_is_copied),
       cmocka_unit_test(what_is_needed_on_the_device_is_copied),
       cmocka_unit_test(under_guard_everything_is_copied),
+      cmocka_unit_test(what_cannot_be_staged_leaves_nothing),
   };
   return cmocka_run_group_tests_name("staged", tests, fixture_open, fixture_close);
 }
