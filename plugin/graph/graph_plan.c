@@ -484,7 +484,7 @@ bool leati_graph_plan_fits_shapes(const leat_graph *graph, const leati_graph_pla
 }
 
 bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
-  bool fits = plan->aligned == are_aligned(graph, views);
+  bool fits = true;
   for (uint32_t i = 0; fits && i < graph->input_count + graph->output_count; ++i) {
     const leati_known_tensor *const known = &plan->tensors[i];
     const leati_view *const view = &views[i];
@@ -493,7 +493,7 @@ bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan
                                 known->residue == residue_of(view) && fits_shape(known, view) &&
                                 (view->compact || leati_same_numbers(known->strides, view->strides, view->ndim))));
   }
-  return fits;
+  return fits && plan->aligned == are_aligned(graph, views);
 }
 
 /* ---- All of it -------------------------------------------------------------------------------------------------- */

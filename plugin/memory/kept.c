@@ -23,8 +23,13 @@ leati_block *leati_kept_take(leati_timeline *timeline, uint32_t class_index) {
              : NULL;
 }
 
+/* Whether a timeline may keep a block that nobody holds. */
+static bool may_keep(const leati_timeline *timeline, const leati_block *block) {
+  return leati_block_is_kept(block->home->block_size) && leati_block_is_of(block, timeline);
+}
+
 leati_block *leati_kept_put(leati_timeline *timeline, leati_block *block) {
-  if (!leati_block_is_kept(block->home->block_size) || !leati_block_is_of(block, timeline)) {
+  if (!may_keep(timeline, block)) {
     return block;
   }
   return atomic_exchange_explicit(place_of(timeline, block->home->class_index), block, memory_order_acq_rel);
@@ -33,8 +38,7 @@ leati_block *leati_kept_put(leati_timeline *timeline, leati_block *block) {
 leati_block *leati_kept_put_freed(leati_block *block) {
   leati_timeline *const timeline = atomic_load_explicit(&block->owner, memory_order_acquire);
   leati_block *nobody = NULL;
-  const bool stays = block->for_stream && timeline != NULL && leati_block_is_kept(block->home->block_size) &&
-                     leati_block_is_of(block, timeline) &&
+  const bool stays = block->for_stream && timeline != NULL && may_keep(timeline, block) &&
                      atomic_compare_exchange_strong_explicit(place_of(timeline, block->home->class_index), &nobody,
                                                              block, memory_order_release, memory_order_relaxed);
   return stays ? NULL : block;

@@ -62,22 +62,14 @@ static void free_in_use(fixture *f, uint64_t address, leat_stream *user) {
   assert_ok(f->api->memory->free(f->device, address, &err));
 }
 
-/* The figures of the class of a size. */
+/* The figures of the class of a size, of which there are blocks. */
 static leat_memory_class class_of(fixture *f, uint64_t size) {
-  enum { CLASSES = 72 };
-  leat_memory_class all[CLASSES];
-  for (int i = 0; i < CLASSES; ++i) {
-    all[i].struct_size = sizeof(all[i]);
-  }
-  uint32_t count = CLASSES, i = 0;
   uint64_t block_size;
   (void)leati_class_of(f->device->memory, size, &block_size);
-  assert_ok(f->api->memory->classes(f->device, &count, all, &err));
-  while (i < count && all[i].block_size != block_size) {
-    ++i;
-  }
-  assert_true(i < count);
-  return all[i];
+  const leat_memory_class found = class_of_size(f, block_size);
+  assert_int_equal(found.block_size, block_size);
+  assert_true(found.allocation_count != 0);
+  return found;
 }
 
 static leat_memory_stats stats_of(fixture *f) {
@@ -248,9 +240,7 @@ static void what_is_kept_makes_room(void **state) {
     give(f, streams[i], take(f, streams[i], SIZE, streams[i]));
     assert_ok(f->api->stream->synchronize(streams[i], &err));
   }
-  uint64_t address = 0;
-  assert_ok(f->api->memory->alloc(f->device, 64u << 20, NULL, &address, &err));
-  assert_ok(f->api->memory->free(f->device, address, &err));
+  assert_ok(f->api->memory->free(f->device, allocate(f, 64u << 20, NULL), &err));
   for (int i = 0; i < STREAMS; ++i) {
     close_stream(f, streams[i]);
   }
@@ -263,15 +253,14 @@ static void what_has_no_place_goes_to_its_class(void **state) {
   leat_stream *const stream = open_stream(f);
   leati_block *const large = take(f, stream, 5 << 20, stream);
   give(f, stream, large);
-  uint64_t address = 0;
-  assert_ok(f->api->memory->alloc(f->device, 5 << 20, stream, &address, &err));
+  uint64_t address = allocate(f, 5 << 20, stream);
   assert_int_equal(address, leati_block_address(large));
   assert_ok(f->api->memory->free(f->device, address, &err));
   _Static_assert(LEATI_KEPT_BLOCKS == 8, "the classes of these two sizes, 25 and 38, have one place");
   leati_block *const small = take(f, stream, 20000, stream), *const other = take(f, stream, 190000, stream);
   give(f, stream, small);
   give(f, stream, other);
-  assert_ok(f->api->memory->alloc(f->device, 20000, stream, &address, &err));
+  address = allocate(f, 20000, stream);
   assert_int_equal(address, leati_block_address(small));
   assert_ok(f->api->memory->free(f->device, address, &err));
   assert_ptr_equal(take(f, stream, 190000, stream), other);

@@ -557,20 +557,6 @@ static void the_low_watermark_is_what_was_set(void **state) {
   }
 }
 
-/* What the classes say of the one with blocks of so many bytes. */
-static leat_memory_class class_of_size(fixture *f, uint64_t block_size) {
-  leat_memory_class all[128], found = {.block_size = 0};
-  uint32_t count = 128;
-  for (uint32_t i = 0; i < count; ++i) {
-    all[i] = (leat_memory_class){.struct_size = sizeof(all[i])};
-  }
-  assert_ok(f->api->memory->classes(f->device, &count, all, &err));
-  for (uint32_t i = 0; i < count; ++i) {
-    found = all[i].block_size == block_size ? all[i] : found;
-  }
-  return found;
-}
-
 static void a_class_counts_what_becomes_of_its_blocks(void **state) {
   enum { BLOCKS = 5, AGAIN = 3, SIZE = 57344 };
   fixture *const f = fixture_of(state);

@@ -68,4 +68,18 @@ static inline void reopen(fixture *f, const char *name, const char *value) {
   assert_ok(f->api->device->open(0, &f->device, &err));
 }
 
+/** What the classes say of the one with blocks of so many bytes. */
+static inline leat_memory_class class_of_size(fixture *f, uint64_t block_size) {
+  leat_memory_class all[128], found = {.block_size = 0};
+  uint32_t count = 128;
+  for (uint32_t i = 0; i < count; ++i) {
+    all[i] = (leat_memory_class){.struct_size = sizeof(all[i])};
+  }
+  assert_ok(f->api->memory->classes(f->device, &count, all, &err));
+  for (uint32_t i = 0; i < count; ++i) {
+    found = all[i].block_size == block_size ? all[i] : found;
+  }
+  return found;
+}
+
 #endif /* LEAT_TESTS_UNIT_UNIT_FIXTURE_H_ */
