@@ -28,7 +28,7 @@ uint k_end, group_row, batch;
 
 #define A_ALONG_K true
 #define B_ALONG_K true
-uvec2 place_a(uint number) { return uvec2(number / (BK / 8), number % (BK / 8) * 8); }
+uvec2 place_a(uint number) { return place_along_k(number); }
 // Neighbouring threads have neighbouring pixels.
 uvec2 place_b(uint number) { return uvec2(number % BN, number / BN * 8); }
 

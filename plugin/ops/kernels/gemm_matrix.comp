@@ -33,7 +33,7 @@ bool goes_along_k(const uint mode) { return mode == MODE_QUADS_K || mode == MODE
 
 // Row (column) and k of the first element of eight, by their number in the tile.
 uvec2 place(const uint mode, const uint extent, uint number) {
-  return goes_along_k(mode) ? uvec2(number / (BK / 8), number % (BK / 8) * 8)
+  return goes_along_k(mode) ? place_along_k(number)
                             : uvec2(number % (extent / 8) * 8, number / (extent / 8));
 }
 

@@ -16,6 +16,17 @@
 // k of a tile, of which a kernel has MATRIX_STEP such numbers for each row and column.
 #define BK (MATRIX_STEP / PARTS)
 
+// Row and k, in a tile that lies along k, of the first element of the eight of this number. Where rows are shorter than
+// eight eights, eight neighbouring threads have rows that lie as many rows apart as a row has eights: with one eight more
+// from row to row than needed (PITCH_K) they store into different banks, and read no more lines than from rows that
+// follow each other.
+uvec2 place_along_k(uint number) {
+  const uint eights = BK / 8;                      // of a row
+  const uint rows = eights < 8 ? 8 / eights : 1;   // of eight threads
+  const uint first = number / (eights * rows * eights) * (rows * eights);
+  return uvec2(first + number / eights % rows * eights + number / (eights * rows) % eights, number % eights * 8);
+}
+
 #if PARTS == 1
 
 // Eight elements, as bits.
