@@ -243,6 +243,11 @@ static bool fits_depthwise(const leat_device *device, const leati_window_fit *fi
   return leati_check_rounds(device, rounds, "Conv", NULL) == LEAT_OK;
 }
 
+/* Whether the depthwise kernel is told the taps of a slice, and has them all written out. */
+static bool knows_taps(const leati_window_fit *fit) {
+  return fit->kernel[1] * fit->kernel[2] <= LEATI_DEPTHWISE_TAPS_MAX && fit->stride[2] <= 2 && fit->dilation[2] == 1;
+}
+
 static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit, const conv_job *job,
                              leat_error *err) {
   const leati_view *const x = job->x, *const y = job->y;
@@ -260,11 +265,14 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
   copy3(args.stride, fit->stride);
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
-  const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1;
+  const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1, known = x->count != 0 && knows_taps(fit);
   const uint32_t residual = leati_epilogue_fill(job->epilogue, y->type, job->residual, &args.epilogue);
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CONV_DEPTHWISE, y->type),
-                   .constants.conv_depthwise = {.sliding = sliding,
+                   .constants.conv_depthwise = {.sliding = sliding && !known,
+                                                .kernel_y = known ? (uint32_t)fit->kernel[1] : 0,
+                                                .kernel_x = known ? (uint32_t)fit->kernel[2] : 0,
+                                                .stride_x = known ? (uint32_t)fit->stride[2] : 1,
                                                 .activation = job->epilogue->activation.operation,
                                                 .residual = residual}},
       .args = &args,

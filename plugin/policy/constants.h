@@ -419,6 +419,11 @@
 #define LEATI_REDUCE_SPLIT_FILL 2u
 /** Elements of a chunk for each thread of a row at least. Larger: fewer chunks. From: an H200. Measure: --tune. */
 #define LEATI_REDUCE_CHUNK_MIN 16u
+/** Taps of a slice up to which a depthwise convolution has them written out. Larger: more loads on their way at once;
+ * longer kernels, and registers for what is fetched. From: an H200 (5 x 5: 5.6 us, and 4.2 written out) and reasoning
+ * (7 x 7 is the largest of usual models). Measure: leat-bench --only kernels --rows 'model-depthwise-*';
+ * mobilenet_v3_small with 1 thread. */
+#define LEATI_DEPTHWISE_TAPS_MAX 49
 /** Elements of a channel for each thread that computes the mean of one in squeeze and excitation, at most while a
  * workgroup has threads for them. Larger: more channels for a workgroup, fewer workgroups. From: an H200. Measure:
  * mobilenet_v3_small with 1 thread. */

@@ -8,6 +8,11 @@
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, SLIDING, 0); // 1: stride and dilation along the row are 1
+// Taps of a slice, and the stride along the row, if these are known, or 0; then the dilation along the row is 1 and the
+// image has elements.
+LEAT_CONSTANT(uint, KERNEL_Y, 0);
+LEAT_CONSTANT(uint, KERNEL_X, 0);
+LEAT_CONSTANT(uint, STRIDE_X, 1);
 struct Args {
   uint64_t x, weights, y, bias; // bias: 0 for none
   EPILOGUE_ARGS
@@ -19,6 +24,31 @@ struct Args {
   int kernel[3], stride[3], dilation[3], pad[3];
 };
 LEAT_ARGS
+
+// Elements of a row of the image that four outputs use, where the taps are known.
+const uint SPAN = 3 * STRIDE_X + KERNEL_X;
+
+// Adds the known taps of a slice, from `tap` on, of an image from element `slice` on; (top, left) is where the first
+// tap of the first output lies. All that is fetched is on its way at once, because no load waits for a condition: what is
+// not there is fetched from the edge, and counts as 0.
+vec4 add_slice(vec4 sum, REALS x, REALS w, uint tap, int slice, int top, int left) {
+  [[unroll]] for (uint ky = 0; ky < KERNEL_Y; ++ky) {
+    const int y = top + int(ky) * args.dilation[1];
+    const bool there = uint(y) < uint(args.height);
+    const int row = slice + clamp(y, 0, args.height - 1) * args.width;
+    float window[SPAN];
+    [[unroll]] for (uint j = 0; j < SPAN; ++j) {
+      const int at = left + int(j);
+      const float value = WIDEN(x.v[row + clamp(at, 0, args.width - 1)]);
+      window[j] = there && uint(at) < uint(args.width) ? value : 0.0;
+    }
+    [[unroll]] for (uint kx = 0; kx < KERNEL_X; ++kx) {
+      sum = fma(vec4(WIDEN(w.v[tap + ky * KERNEL_X + kx])),
+                vec4(window[kx], window[kx + STRIDE_X], window[kx + 2 * STRIDE_X], window[kx + 3 * STRIDE_X]), sum);
+    }
+  }
+  return sum;
+}
 
 void main() {
   const uint i = leat_linear_group() * 256 + gl_LocalInvocationIndex;
@@ -44,6 +74,13 @@ void main() {
   uint tap = 0;
   for (int kz = 0; kz < args.kernel[0]; ++kz) {
     const int z = int(out_z) * args.stride[0] - args.pad[0] + kz * args.dilation[0];
+    if (KERNEL_X != 0) {
+      if (uint(z) < uint(args.depth)) {
+        sum = add_slice(sum, x, w, tap, z * args.height * args.width, int(out_y) * args.stride[1] - args.pad[1], left);
+      }
+      tap += KERNEL_Y * KERNEL_X;
+      continue;
+    }
     for (int ky = 0; ky < args.kernel[1]; ++ky, tap += args.kernel[2]) {
       const int y = int(out_y) * args.stride[1] - args.pad[1] + ky * args.dilation[1];
       if (uint(z) >= uint(args.depth) || uint(y) >= uint(args.height)) {
