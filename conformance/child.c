@@ -10,6 +10,7 @@
 
 #include "fixture.h"
 #include "plugin.h"
+#include "reference/accuracy.h"
 #include "reference/bound.h"
 
 /* Where the outcome goes; set once before any case runs. */
@@ -330,6 +331,18 @@ int leati_child_probe(const leat_child_options *options) {
   return 0;
 }
 
+/* Tells how near to their bounds the results of a case came. */
+static void tell_accuracy(const char *name) {
+  for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
+    leati_ref_accuracy worst;
+    if (leati_ref_accuracy_take((leati_ref_type)type, &worst)) {
+      char error[G_ASCII_DTOSTR_BUF_SIZE], bound[G_ASCII_DTOSTR_BUF_SIZE];
+      tell("accuracy", name, leati_ref_type_name((leati_ref_type)type),
+           g_ascii_dtostr(error, sizeof error, worst.error), g_ascii_dtostr(bound, sizeof bound, worst.bound), NULL);
+    }
+  }
+}
+
 int leati_child_run(const leat_child_options *options, const leat_case *const *cases, size_t count) {
   leat_plugin plugin;
   leat_case_context ctx;
@@ -356,6 +369,7 @@ int leati_child_run(const leat_child_options *options, const leat_case *const *c
     }
     one->run(&ctx, one->data);
     leati_fixture_end(&ctx);
+    tell_accuracy(one->name);
     tell("pass", one->name, NULL);
     if (result_fd < 0) {
       g_printerr("%s passed in %.3f s\n", one->name, (double)(g_get_monotonic_time() - begin) / 1e6);

@@ -5,7 +5,8 @@
  *
  * Lines are words separated by tabs, each escaped as a C string:
  *   error MESSAGE | defect MESSAGE | plugin NAME VERSION BUILD-ID ABI HEADER CAPABILITIES |
- *   device INDEX NAME DRIVER UUID FLAGS | no-device REASON | begin CASE | pass CASE | fail CASE MESSAGE |
+ *   device INDEX NAME DRIVER UUID FLAGS | no-device REASON | begin CASE |
+ *   accuracy CASE TYPE ERROR BOUND | pass CASE | fail CASE MESSAGE |
  *   skip CASE REASON | lack CASE OPERATOR REASON | done
  */
 #ifndef LEAT_CONFORMANCE_CHILD_H_

@@ -57,6 +57,7 @@ typedef struct {
   gboolean untried;
   gboolean all_operators;
   gboolean fast_float32;
+  gboolean accuracy;
   gboolean probe;
   gboolean quiet;
   gint child_fd;
@@ -382,6 +383,8 @@ int main(int argc, char **argv) {
       {"fast-float32", 0, 0, G_OPTION_ARG_NONE, &args.fast_float32,
        "Sums of products of float32 may be off by 3 x 2^-16 of their magnitudes, as with LEAT_FLOAT32_MATMUL=fast",
        NULL},
+      {"accuracy", 0, 0, G_OPTION_ARG_NONE, &args.accuracy,
+       "List for each operator and element type what came nearest to its bound, and by how much", NULL},
       {"filter", 'f', 0, G_OPTION_ARG_STRING_ARRAY, &args.filters,
        "Run only cases whose name matches (may be repeated)", "GLOB"},
       {"device", 'd', 0, G_OPTION_ARG_STRING, &args.device, "Device to use (default 0, the best)", "N"},
@@ -463,6 +466,7 @@ int main(int argc, char **argv) {
   options.filters = args.filters;
   options.all_operators = args.all_operators;
   options.fast_float32 = args.fast_float32;
+  options.accuracy = args.accuracy;
   options.scale = args.scale;
   return run(&args, &options);
 }

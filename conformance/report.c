@@ -31,16 +31,24 @@ char *leati_report_command(const leat_report *report, const char *name) {
   return g_strdup_printf("%s --run-case %s", report->command, name);
 }
 
+void leati_report_worse(leat_accuracy *inout, const leat_accuracy *other) {
+  if (other->noted) {
+    leati_ref_accuracy_worse(&inout->worst, other->worst);
+    inout->noted = TRUE;
+  }
+}
+
 /* ---- Groups ---- */
 
 /* Cases that belong together: of one operator, or of another area (the first word of their names). */
 typedef struct {
-  char *name;                       /* owned */
-  uint32_t profile;                 /* of all of them */
-  guint counts[LEAT_OUTCOME_COUNT]; /* by outcome */
-  guint cases;                      /* all of them */
-  guint lacking;                    /* of these, not supported because an operator is lacking */
-  GPtrArray *bad;                   /* results that are worse than waived (const leat_result *), borrowed */
+  char *name;                                   /* owned */
+  uint32_t profile;                             /* of all of them */
+  guint counts[LEAT_OUTCOME_COUNT];             /* by outcome */
+  guint cases;                                  /* all of them */
+  guint lacking;                                /* of these, not supported because an operator is lacking */
+  GPtrArray *bad;                               /* results that are worse than waived (const leat_result *), borrowed */
+  leat_accuracy accuracy[LEATI_REF_TYPE_COUNT]; /* the worst of all of them, by element type */
 } group;
 
 static void group_free(gpointer data) {
@@ -84,6 +92,8 @@ static GPtrArray *groups_of(const leat_report *report) {
     if (result->outcome >= LEAT_OUTCOME_FAIL)
       g_ptr_array_add(g->bad, (gpointer)result);
     g->lacking += result->lacks != NULL ? 1 : 0;
+    for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type)
+      leati_report_worse(&g->accuracy[type], &result->accuracy[type]);
   }
   return groups;
 }
@@ -230,11 +240,34 @@ static void append_lacking(const leat_report *report, GString *out) {
   g_hash_table_unref(told);
 }
 
+/* Appends for each operator and element type the element that came nearest to its bound. */
+static void append_accuracy(const GPtrArray *groups, GString *out) {
+  g_string_append(
+      out, "\nerrors and bounds in units in the last place, of the elements that came nearest to their bounds:\n");
+  for (guint i = 0; i < groups->len; ++i) {
+    const group *g = groups->pdata[i];
+    for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
+      const leati_ref_accuracy *worst = &g->accuracy[type].worst;
+      if (!g->accuracy[type].noted)
+        continue;
+      g_string_append_printf(out, "  %-28s %-9s", g->name, leati_ref_type_name((leati_ref_type)type));
+      if (worst->bound > 0) {
+        g_string_append_printf(out, " %10.3g of %10.3g, %3.0f %%\n", worst->error, worst->bound,
+                               100 * worst->error / worst->bound);
+      } else {
+        g_string_append(out, " exact\n");
+      }
+    }
+  }
+}
+
 void leati_report_text_tail(const leat_report *report, GString *out) {
   GPtrArray *groups = groups_of(report);
   g_string_append_c(out, '\n');
   append_profile(groups, LEAT_PROFILE_CORE, out);
   append_profile(groups, LEAT_PROFILE_OPERATORS, out);
+  if (report->accuracy)
+    append_accuracy(groups, out);
   g_ptr_array_unref(groups);
   append_lacking(report, out);
   for (size_t i = 0; i < report->result_count; ++i) {
@@ -404,6 +437,25 @@ static void add_seconds(JsonBuilder *builder, double seconds) {
   json_builder_add_double_value(builder, seconds);
 }
 
+/* How near to their bounds the results of a case came, by element type. */
+static void add_accuracy(JsonBuilder *builder, const leat_result *result) {
+  json_builder_set_member_name(builder, "accuracy");
+  json_builder_begin_array(builder);
+  for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
+    const leat_accuracy *accuracy = &result->accuracy[type];
+    if (!accuracy->noted)
+      continue;
+    json_builder_begin_object(builder);
+    add_text(builder, "type", leati_ref_type_name((leati_ref_type)type));
+    json_builder_set_member_name(builder, "error_ulps");
+    json_builder_add_double_value(builder, accuracy->worst.error);
+    json_builder_set_member_name(builder, "bound_ulps");
+    json_builder_add_double_value(builder, accuracy->worst.bound);
+    json_builder_end_object(builder);
+  }
+  json_builder_end_array(builder);
+}
+
 void leati_report_json(const leat_report *report, GString *out) {
   JsonBuilder *builder = json_builder_new();
   JsonGenerator *generator = json_generator_new();
@@ -478,6 +530,7 @@ void leati_report_json(const leat_report *report, GString *out) {
     add_number(builder, "bad_runs", result->bad_runs);
     add_seconds(builder, result->seconds);
     add_text(builder, "again", command);
+    add_accuracy(builder, result);
     json_builder_end_object(builder);
     g_free(command);
   }

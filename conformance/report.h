@@ -6,6 +6,7 @@
 #define LEAT_CONFORMANCE_REPORT_H_
 
 #include "case.h"
+#include "reference/accuracy.h"
 
 /** How a case ended. The order is that of severity. */
 typedef enum leat_outcome {
@@ -19,6 +20,12 @@ typedef enum leat_outcome {
   LEAT_OUTCOME_COUNT
 } leat_outcome;
 
+/** How near to its bound a case, or an operator, came in an element type. */
+typedef struct leat_accuracy {
+  gboolean noted;           /**< there were results of the type */
+  leati_ref_accuracy worst; /**< of all of them */
+} leat_accuracy;
+
 /** One case's result. */
 typedef struct leat_result {
   const leat_case *one; /**< the case */
@@ -30,6 +37,7 @@ typedef struct leat_result {
   char *lacks;          /**< not supported because the plugin has no such operator: its name, or NULL; owned */
   char *output;         /**< of the worst run: end of what its process printed, or NULL; owned */
   const char *waiver;   /**< reason of the waiver that names it, or NULL */
+  leat_accuracy accuracy[LEATI_REF_TYPE_COUNT]; /**< by element type, of all runs */
 } leat_result;
 
 /** The whole run. Strings are owned; NULL where not known. */
@@ -57,6 +65,7 @@ typedef struct leat_report {
   GPtrArray *mustpass_missing;      /**< names in the list that the suite does not know (const char *), or NULL */
   guint mustpass_total;             /**< names in the list */
   guint mustpass_ok;                /**< of these, passed or not supported */
+  gboolean accuracy;                /**< the text has a table of how near to their bounds operators came */
   gboolean complete;                /**< every case of the profiles was run, so that conformance can be told */
 } leat_report;
 
@@ -65,6 +74,9 @@ const char *leati_profile_name(uint32_t profiles);
 
 /** Text of an outcome, such as "Pass". */
 const char *leati_outcome_name(leat_outcome outcome);
+
+/** Puts the worse of two in the place of the first, where the second was noted. */
+void leati_report_worse(leat_accuracy *inout, const leat_accuracy *other);
 
 /** What the run comes to: 0, 1 or 77. */
 int leati_report_status(const leat_report *report);

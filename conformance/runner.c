@@ -240,6 +240,16 @@ static char *take(char **place, const char *word) {
   return *place;
 }
 
+/* Enters a line about how near to its bound a case came: a type, and error and bound in ULP. */
+static void note_accuracy(leat_result *result, char *const *words) {
+  const leat_accuracy told = {
+      .noted = TRUE, .worst = {.error = g_ascii_strtod(words[3], NULL), .bound = g_ascii_strtod(words[4], NULL)}};
+  for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
+    if (g_str_equal(words[2], leati_ref_type_name((leati_ref_type)type)))
+      leati_report_worse(&result->accuracy[type], &told);
+  }
+}
+
 static void on_line(worker *w, const char *line) {
   leat_report *report = w->run->report;
   char **words = leati_child_parse(line);
@@ -276,6 +286,8 @@ static void on_line(worker *w, const char *line) {
       w->scanned = 0;
       set_deadline(w, one->deadline_s != 0 ? one->deadline_s : LEAT_CASE_DEADLINE_S);
       draw_progress(w->run, one->name);
+    } else if (g_str_equal(kind, "accuracy") && w->running && count == 5) {
+      note_accuracy(&report->results[g_array_index(w->chunk, guint, w->next)], words);
     } else if (g_str_equal(kind, "pass") && w->running) {
       end_case(w);
       set_deadline(w, w->next < w->chunk->len ? START_DEADLINE_S : END_DEADLINE_S);
@@ -595,6 +607,7 @@ leat_report *leati_runner_run(const leat_run_options *options, char **out_messag
   uint64_t needs;
   size_t wanted = 0; /* cases of the profiles */
 
+  report->accuracy = options->accuracy;
   report->profiles = options->profiles;
   report->command = base_command(options);
   report->plugin_path = g_strdup(options->plugin_path);

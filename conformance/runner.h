@@ -24,6 +24,7 @@ typedef struct leat_run_options {
   uint32_t calls;            /**< `--calls`; 0: as many as a case likes */
   gboolean all_operators;    /**< `--all-operators` */
   gboolean fast_float32;     /**< `--fast-float32` */
+  gboolean accuracy;         /**< `--accuracy` */
   uint32_t jobs;             /**< processes at once */
   uint32_t batch;            /**< cases a process at most */
   uint32_t repeat;           /**< runs of each case */

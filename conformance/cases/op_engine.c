@@ -9,6 +9,7 @@
 
 #include "cases/graph_net.h"
 #include "fixture.h"
+#include "reference/accuracy.h"
 #include "reference/node.h"
 
 /* As float 6e16, as integer a large number, as boolean no boolean. Not NaN, because NaN can be a right result. */
@@ -383,6 +384,7 @@ static void check_output(leat_case_context *ctx, uint32_t output, const leati_re
   char message[512];
   LEAT_CHECK_MESSAGE(ctx, leati_ref_tensor_match(expected, data, message, sizeof message), "output %" PRIu32 ": %s",
                      output, message);
+  leati_ref_accuracy_note(expected, data);
 }
 
 /* Launches a graph of the operator alone, of whose inputs the types are known and nothing else. */

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "reference/accuracy.h"
 #include "reference/node.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -264,6 +265,46 @@ static void match_sees_differences(void **state) {
   leati_ref_tensor_clear(&flags);
 }
 
+static void accuracy_is_of_what_came_nearest_to_its_bound(void **state) {
+  (void)state;
+  leati_ref_accuracy worst;
+  /* One unit of two, three units of 24, and what says nothing or is exact. The last has the unit of 2^-126. */
+  leati_ref_tensor expected = floats(SHAPE(6), VALUES(1, -3, NAN, INFINITY, 8, 0x1p-140));
+  expected.bound[0] = 0x1p-22;
+  expected.bound[1] = 24 * 0x1p-22;
+  expected.bound[4] = INFINITY;
+  expected.bound[5] = 0x1p-126;
+  const float got[6] = {1 + 0x1p-23f, -3 + 3 * 0x1p-22f, NAN, INFINITY, 100, 0x1p-140f};
+  assert_false(leati_ref_accuracy_take(LEATI_REF_FLOAT32, &worst));
+  leati_ref_accuracy_note(&expected, got);
+  assert_true(leati_ref_accuracy_take(LEATI_REF_FLOAT32, &worst));
+  assert_true(worst.error == 1 && worst.bound == 2);
+  assert_false(leati_ref_accuracy_take(LEATI_REF_FLOAT32, &worst));
+  leati_ref_tensor_clear(&expected);
+
+  /* Rounding to 16 bits is half a unit, which is 2^-10 of 1. */
+  leati_ref_tensor_init(&expected, LEATI_REF_FLOAT16, SHAPE(1));
+  expected.f[0] = 1 + 0x1p-12;
+  leati_ref_accuracy_note(&expected, (const uint16_t[]){0x3c00});
+  assert_true(leati_ref_accuracy_take(LEATI_REF_FLOAT16, &worst));
+  assert_true(worst.error == 0.25 && worst.bound == 0.5);
+  leati_ref_tensor_clear(&expected);
+
+  /* Exact results, and then the wider of two bounds. */
+  expected = floats(SHAPE(1), VALUES(5));
+  leati_ref_accuracy_note(&expected, (const float[]){5});
+  assert_true(leati_ref_accuracy_take(LEATI_REF_FLOAT32, &worst));
+  assert_true(worst.error == 0 && worst.bound == 0);
+  leati_ref_accuracy_note(&expected, (const float[]){5});
+  for (int units = 3; units > 0; units -= 2) {
+    expected.bound[0] = units * 0x1p-21;
+    leati_ref_accuracy_note(&expected, (const float[]){5});
+  }
+  assert_true(leati_ref_accuracy_take(LEATI_REF_FLOAT32, &worst));
+  assert_true(worst.error == 0 && worst.bound == 3);
+  leati_ref_tensor_clear(&expected);
+}
+
 static void bounds_are_small_and_not_zero(void **state) {
   (void)state;
   double ones[128];
@@ -331,13 +372,21 @@ static void types_round_and_are_stored(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(slice_as_in_the_specification),    cmocka_unit_test(pad_as_in_the_specification),
-      cmocka_unit_test(gather_as_in_the_specification),   cmocka_unit_test(gather_reads_zero_outside),
-      cmocka_unit_test(conv_as_in_the_specification),     cmocka_unit_test(softmax_as_in_the_specification),
-      cmocka_unit_test(resize_as_in_the_specification),   cmocka_unit_test(matmul_follows_numpy),
-      cmocka_unit_test(split_leaves_a_smaller_last_part), cmocka_unit_test(reduction_of_nothing_is_the_neutral_number),
-      cmocka_unit_test(unknown_operator_is_refused),      cmocka_unit_test(match_sees_differences),
-      cmocka_unit_test(bounds_are_small_and_not_zero),    cmocka_unit_test(remainder_as_in_the_specification),
+      cmocka_unit_test(slice_as_in_the_specification),
+      cmocka_unit_test(pad_as_in_the_specification),
+      cmocka_unit_test(gather_as_in_the_specification),
+      cmocka_unit_test(gather_reads_zero_outside),
+      cmocka_unit_test(conv_as_in_the_specification),
+      cmocka_unit_test(softmax_as_in_the_specification),
+      cmocka_unit_test(resize_as_in_the_specification),
+      cmocka_unit_test(matmul_follows_numpy),
+      cmocka_unit_test(split_leaves_a_smaller_last_part),
+      cmocka_unit_test(reduction_of_nothing_is_the_neutral_number),
+      cmocka_unit_test(unknown_operator_is_refused),
+      cmocka_unit_test(match_sees_differences),
+      cmocka_unit_test(accuracy_is_of_what_came_nearest_to_its_bound),
+      cmocka_unit_test(bounds_are_small_and_not_zero),
+      cmocka_unit_test(remainder_as_in_the_specification),
       cmocka_unit_test(types_round_and_are_stored),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
