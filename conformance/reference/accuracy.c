@@ -17,10 +17,10 @@ void leati_ref_accuracy_worse(leati_ref_accuracy *inout, leati_ref_accuracy othe
   }
 }
 
-/* One ULP of a number in its type. */
+/* One ULP of a normal number in its type. */
 static double ulp_at(leati_ref_type type, double value) {
   int exponent;
-  (void)frexp(fmax(fabs(value), leati_ref_type_smallest(type)), &exponent);
+  (void)frexp(value, &exponent);
   return ldexp(leati_ref_type_ulp(type), exponent - 1);
 }
 
@@ -35,7 +35,8 @@ void leati_ref_accuracy_note(const leati_ref_tensor *expected, const void *bytes
   const double rounding = leati_ref_type_size(expected->type) == 2 ? 0.5 : 0;
   bool any = false;
   for (int64_t k = 0; k < expected->count; k++) {
-    if (isfinite(expected->f[k]) && isfinite(expected->bound[k]) && isfinite(got.f[k])) {
+    const bool normal = isfinite(expected->f[k]) && fabs(expected->f[k]) >= leati_ref_type_smallest(expected->type);
+    if (normal && isfinite(expected->bound[k]) && isfinite(got.f[k])) {
       const double ulp = ulp_at(expected->type, expected->f[k]);
       const leati_ref_accuracy its = {.error = fabs(got.f[k] - expected->f[k]) / ulp,
                                       .bound = expected->bound[k] / ulp + rounding};

@@ -2,9 +2,8 @@
 /** @file
  * How near to their bounds results came, by element type.
  *
- * Errors and bounds are told in units in the last place (ULP) of the expected number in its type, that of its smallest
- * normal number where it is smaller. The bound of a type of 16 bits has half of one more, for what computing in float32
- * gives is rounded.
+ * Errors and bounds are told in units in the last place (ULP) of the expected number in its type. The bound of a type
+ * of 16 bits has half of one more, for what computing in float32 gives is rounded.
  */
 #ifndef LEAT_CONFORMANCE_REFERENCE_ACCURACY_H_
 #define LEAT_CONFORMANCE_REFERENCE_ACCURACY_H_
@@ -20,8 +19,8 @@ typedef struct leati_ref_accuracy {
 /** Puts the worse of two in the place of the first. */
 void leati_ref_accuracy_worse(leati_ref_accuracy *inout, leati_ref_accuracy other);
 
-/** Notes a result that agrees with what was expected, for leati_ref_accuracy_take(). Integers, and numbers that are not
- * finite, say nothing.
+/** Notes a result that agrees with what was expected, for leati_ref_accuracy_take(). Integers say
+ * nothing, nor do numbers that are not finite or not normal, which a device may take for 0.
  * @threads any
  * @param expected [in] what the reference computed
  * @param bytes [in] `expected->count` elements as the device wrote them */
