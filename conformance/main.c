@@ -384,7 +384,7 @@ int main(int argc, char **argv) {
        "Sums of products of float32 may be off by 3 x 2^-16 of their magnitudes, as with LEAT_FLOAT32_MATMUL=fast",
        NULL},
       {"accuracy", 0, 0, G_OPTION_ARG_NONE, &args.accuracy,
-       "List for each operator and element type what came nearest to its bound, and by how much", NULL},
+       "In the text, list for each operator and element type what came nearest to its bound, and how near", NULL},
       {"filter", 'f', 0, G_OPTION_ARG_STRING_ARRAY, &args.filters,
        "Run only cases whose name matches (may be repeated)", "GLOB"},
       {"device", 'd', 0, G_OPTION_ARG_STRING, &args.device, "Device to use (default 0, the best)", "N"},

@@ -240,23 +240,25 @@ static void append_lacking(const leat_report *report, GString *out) {
   g_hash_table_unref(told);
 }
 
-/* Appends for each operator and element type the element that came nearest to its bound. */
+/* Appends for each operator and element type the element that came nearest to its bound, of cases that passed. */
 static void append_accuracy(const GPtrArray *groups, GString *out) {
-  g_string_append(
-      out, "\nerrors and bounds in units in the last place, of the elements that came nearest to their bounds:\n");
+  const char *heading =
+      "\nerrors and bounds in units in the last place, of the elements that came nearest to their bounds:\n";
   for (guint i = 0; i < groups->len; ++i) {
     const group *g = groups->pdata[i];
     for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
       const leati_ref_accuracy *worst = &g->accuracy[type].worst;
       if (!g->accuracy[type].noted)
         continue;
-      g_string_append_printf(out, "  %-28s %-9s", g->name, leati_ref_type_name((leati_ref_type)type));
+      g_string_append_printf(out, "%s  %-28s %-9s", heading, g->name, leati_ref_type_name((leati_ref_type)type));
+      heading = "";
       if (worst->bound > 0) {
-        g_string_append_printf(out, " %10.3g of %10.3g, %3.0f %%\n", worst->error, worst->bound,
+        g_string_append_printf(out, " %10.3g of %10.3g, %3.0f %%", worst->error, worst->bound,
                                100 * worst->error / worst->bound);
       } else {
-        g_string_append(out, " exact\n");
+        g_string_append(out, " exact");
       }
+      g_string_append(out, g->bad->len > 0 ? ", without cases that failed\n" : "\n");
     }
   }
 }

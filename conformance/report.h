@@ -37,7 +37,7 @@ typedef struct leat_result {
   char *lacks;          /**< not supported because the plugin has no such operator: its name, or NULL; owned */
   char *output;         /**< of the worst run: end of what its process printed, or NULL; owned */
   const char *waiver;   /**< reason of the waiver that names it, or NULL */
-  leat_accuracy accuracy[LEATI_REF_TYPE_COUNT]; /**< by element type, of all runs */
+  leat_accuracy accuracy[LEATI_REF_TYPE_COUNT]; /**< by element type, of the runs that passed */
 } leat_result;
 
 /** The whole run. Strings are owned; NULL where not known. */

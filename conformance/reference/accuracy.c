@@ -24,6 +24,15 @@ static double ulp_at(leati_ref_type type, double value) {
   return ldexp(leati_ref_type_ulp(type), exponent - 1);
 }
 
+/* How far a result may be off, rounding to its type included; what leati_ref_tensor_match() allows. */
+static double allowed(leati_ref_type type, double expected, double bound) {
+  if (leati_ref_type_size(type) != 2) {
+    return bound;
+  }
+  return fmax(leati_ref_type_round(type, expected + bound) - expected,
+              expected - leati_ref_type_round(type, expected - bound));
+}
+
 void leati_ref_accuracy_note(const leati_ref_tensor *expected, const void *bytes) {
   if (!leati_ref_type_is_float(expected->type)) {
     return;
@@ -32,14 +41,13 @@ void leati_ref_accuracy_note(const leati_ref_tensor *expected, const void *bytes
   leati_ref_accuracy result = {0};
   leati_ref_tensor_init(&got, expected->type, expected->rank, expected->dims);
   leati_ref_tensor_load(&got, bytes);
-  const double rounding = leati_ref_type_size(expected->type) == 2 ? 0.5 : 0;
   bool any = false;
   for (int64_t k = 0; k < expected->count; k++) {
     const bool normal = isfinite(expected->f[k]) && fabs(expected->f[k]) >= leati_ref_type_smallest(expected->type);
-    if (normal && isfinite(expected->bound[k]) && isfinite(got.f[k])) {
+    if (normal && isfinite(allowed(expected->type, expected->f[k], expected->bound[k])) && isfinite(got.f[k])) {
       const double ulp = ulp_at(expected->type, expected->f[k]);
       const leati_ref_accuracy its = {.error = fabs(got.f[k] - expected->f[k]) / ulp,
-                                      .bound = expected->bound[k] / ulp + rounding};
+                                      .bound = allowed(expected->type, expected->f[k], expected->bound[k]) / ulp};
       leati_ref_accuracy_worse(&result, its);
       any = true;
     }

@@ -2,8 +2,8 @@
 /** @file
  * How near to their bounds results came, by element type.
  *
- * Errors and bounds are told in units in the last place (ULP) of the expected number in its type. The bound of a type
- * of 16 bits has half of one more, for what computing in float32 gives is rounded.
+ * Errors and bounds are told in units in the last place (ULP) of the expected number in its type. In a type of 16 bits
+ * the bound is that of computing in float32 and rounding to the type.
  */
 #ifndef LEAT_CONFORMANCE_REFERENCE_ACCURACY_H_
 #define LEAT_CONFORMANCE_REFERENCE_ACCURACY_H_

@@ -282,12 +282,24 @@ static void accuracy_is_of_what_came_nearest_to_its_bound(void **state) {
   assert_false(leati_ref_accuracy_take(LEATI_REF_FLOAT32, &worst));
   leati_ref_tensor_clear(&expected);
 
-  /* Rounding to 16 bits is half a unit, which is 2^-10 of 1. */
+  /* Rounding to 16 bits is half a unit, which is 2^-10 of 1, at most. */
   leati_ref_tensor_init(&expected, LEATI_REF_FLOAT16, SHAPE(1));
   expected.f[0] = 1 + 0x1p-12;
   leati_ref_accuracy_note(&expected, (const uint16_t[]){0x3c00});
   assert_true(leati_ref_accuracy_take(LEATI_REF_FLOAT16, &worst));
-  assert_true(worst.error == 0.25 && worst.bound == 0.5);
+  assert_true(worst.error == 0.25 && worst.bound == 0.25);
+
+  /* Beyond a power of two a rounded result may be off by half of a larger unit. What is exact has no bound. */
+  expected.f[0] = 2 - 0x1p-14;
+  expected.bound[0] = 0x1p-10 + 0x1p-13;
+  leati_ref_accuracy_note(&expected, (const uint16_t[]){0x4001});
+  assert_true(leati_ref_accuracy_take(LEATI_REF_FLOAT16, &worst));
+  assert_true(worst.error <= worst.bound);
+  expected.f[0] = 1;
+  expected.bound[0] = 0;
+  leati_ref_accuracy_note(&expected, (const uint16_t[]){0x3c00});
+  assert_true(leati_ref_accuracy_take(LEATI_REF_FLOAT16, &worst));
+  assert_true(worst.bound == 0);
   leati_ref_tensor_clear(&expected);
 
   /* Exact results, and then the wider of two bounds. */

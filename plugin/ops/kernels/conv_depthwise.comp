@@ -30,7 +30,7 @@ const uint SPAN = 3 * STRIDE_X + KERNEL_X;
 
 // Adds the known taps of a slice, from `tap` on, of an image from element `slice` on; (top, left) is where the first
 // tap of the first output lies. All that is fetched is on its way at once, because no load waits for a condition: what is
-// not there is fetched from the edge, and counts as 0.
+// not there is fetched from the edge, and counts as 0, which times a weight that is not finite is NaN.
 vec4 add_slice(vec4 sum, REALS x, REALS w, uint tap, int slice, int top, int left) {
   [[unroll]] for (uint ky = 0; ky < KERNEL_Y; ++ky) {
     const int y = top + int(ky) * args.dilation[1];

@@ -19,7 +19,7 @@
 // Row and k, in a tile that lies along k, of the first element of the eight of this number. Where rows are shorter than
 // eight eights, eight neighbouring threads have rows that lie as many rows apart as a row has eights: with one eight more
 // from row to row than needed (PITCH_K) they store into different banks, and read no more lines than from rows that
-// follow each other.
+// follow each other. BK / 8 is a power of two, and tiles have a multiple of 8 rows.
 uvec2 place_along_k(uint number) {
   const uint eights = BK / 8;                      // of a row
   const uint rows = eights < 8 ? 8 / eights : 1;   // of eight threads
