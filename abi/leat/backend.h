@@ -759,12 +759,16 @@ typedef struct leat_event_api {
  *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
  *
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
- * - FusedMatMul(A, B, bias?, residual?) is activation(alpha A' B' + bias + residual), or with residual_first = 0
- *   activation(alpha A' B' + bias) + residual. A and B as MatMul has them, their last two dimensions swapped by transA
- *   and transB; the bias has one element for each column, the residual broadcasts to the result's shape. Where `shape`
- *   lists one of as many elements, the result has that shape, its elements in their order.
- * - MultiMatMul(A, B0, B1, B2?, bias0?, bias1?, bias2?) gives FusedMatMul(A, Bi, biasi) for each matrix Bi, with the
- *   attributes alpha, transB and activation; where `activated` lists a 0 for one, without the activation.
+ * - FusedMatMul(A, B, bias?, residual?, factor?) is activation(alpha A' B' + bias + residual), or with residual_first =
+ *   0 activation(alpha A' B' + bias) + residual. A and B as MatMul has them, their last two dimensions swapped by
+ *   transA and transB; the bias has one element for each column, the residual broadcasts to the result's shape. Where
+ *   `shape` lists one of as many elements, the result has that shape, its elements in their order. With a factor, which
+ *   has A's shape or an element for each of A's last dimension, A times that is in the place of A; with the attribute
+ *   `epsilon` too, RMSNormalization(A, factor), for which the factor has an element for each of the last dimension. B
+ *   is one matrix then, and A is not transposed.
+ * - MultiMatMul(A, B0, B1, B2?, bias0?, bias1?, bias2?, factor?) gives FusedMatMul(A, Bi, biasi, factor) for each
+ *   matrix Bi, with the attributes alpha, transB, activation and epsilon; where `activated` lists a 0 for one, without
+ *   the activation.
  * - FusedConv(X, W, bias?, residual?, gate?) is as FusedMatMul, with the attributes of Conv; the residual has the
  *   result's shape. A gate has one element for each channel of each image, which X is multiplied by before all else;
  * the kernel is of one element then, without groups, strides and pads.

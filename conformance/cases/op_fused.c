@@ -46,6 +46,20 @@
            RANGE_OF(t, -2, 2, 2, 4, 8, 8), RANGE_OF(t, -2, 2, 6, 4, 3, 3), RANGE_OF(t, -2, 2, 6),                  \
            RANGE_OF(t, -2, 2, 2, 6, 8, 8))
 
+/* Rows that are normalised on their way into one product and into two. */
+#define EPSILON A_FLOAT("epsilon", 0.125f)
+#define HALF_NORMS(named, t)                                                                                           \
+  PRODUCT("norm_" named, ATTRIBUTES(NAMED("Relu"), EPSILON), RANGE_OF(t, -2, 2, 1, 72), RANGE_OF(t, -2, 2, 72, 1032),  \
+          ABSENT, RANGE_OF(t, -2, 2, 1, 1032), RANGE_OF(t, -2, 2, 72)),                                                \
+      PRODUCT("norm_rows_" named, ATTRIBUTES(EPSILON), RANGE_OF(t, -2, 2, 8, 69), RANGE_OF(t, -2, 2, 69, 1032),        \
+              ABSENT, ABSENT, RANGE_OF(t, -2, 2, 69)),                                                                 \
+      PRODUCT("norm_tiles_" named, ATTRIBUTES(EPSILON), RANGE_OF(t, -2, 2, 33, 72), RANGE_OF(t, -2, 2, 72, 40),        \
+              ABSENT, ABSENT, RANGE_OF(t, -2, 2, 72)),                                                                 \
+      PRODUCT("factor_" named, ATTRIBUTES(NAMED("")), RANGE_OF(t, -2, 2, 1, 72), RANGE_OF(t, -2, 2, 72, 1032), ABSENT, \
+              ABSENT, RANGE_OF(t, -2, 2, 1, 72)),                                                                      \
+      PRODUCTS("norm_" named, 2, ATTRIBUTES(EPSILON), RANGE_OF(t, -2, 2, 1, 72), RANGE_OF(t, -2, 2, 72, 1032),         \
+               RANGE_OF(t, -2, 2, 72, 1032), ABSENT, ABSENT, ABSENT, ABSENT, RANGE_OF(t, -2, 2, 72))
+
 /* An activation behind products of few rows and of one, and behind convolutions of one tap and of one channel each. */
 #define ACTIVATION(named, ...)                                                                         \
   PRODUCT("activation_" named, ATTRIBUTES(__VA_ARGS__), F32(3, 9), F32(9, 23), F32(23)),               \
@@ -154,6 +168,51 @@ static const leati_op_spec specs[] = {
     PRODUCT("vector_matrix", ATTRIBUTES(NAMED("Relu")), F32(33), F32(33, 7), F32(7), F32(7)),
     PRODUCT("matrix_vector", ATTRIBUTES(NAMED("Relu")), F32(7, 33), F32(33), F32(1), F32(7)),
     PRODUCT("vector_vector", ATTRIBUTES(NAMED("Relu")), F32(33), F32(33), F32(1), F32_SCALAR),
+    /* A first operand that is multiplied by a factor, or normalised first: of few rows, which a kernel may do as it
+     * reads them, and of others. */
+    {.name = "FusedMatMul",
+     .label = "leat_norm",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_FLOAT("alpha", 0.5f), NAMED("Gelu"), A_FLOAT("epsilon", 0.25f)},
+     .inputs = {F32(3, 68), F32(68, 36), F32(36), F32(3, 36), F32(68)}},
+    {.name = "FusedMatMul",
+     .label = "leat_factor",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = {A_INT("transB", 1)},
+     .inputs = {F32(2, 3, 64), F32(20, 64), ABSENT, ABSENT, F32(2, 3, 64)}},
+    {.name = "FusedMatMul",
+     .label = "leat_norm_inner_split_one_row",
+     .since_version = 1,
+     .domain = "leat",
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {NAMED("Swish"), EPSILON},
+     .inputs = {F32(1, 4100), F32(4100, 40), F32(40), ABSENT, F32(4100)}},
+    PRODUCT("norm_inner_split_odd", ATTRIBUTES(EPSILON), F32(2, 4099), F32(4099, 37), ABSENT, ABSENT, F32(4099)),
+    PRODUCT("norm_wide_row", ATTRIBUTES(EPSILON), F32(1, 20), F32(20, 1028), ABSENT, ABSENT, F32(20)),
+    PRODUCT("norm_wide_rows", ATTRIBUTES(NAMED("Relu"), EPSILON), F32(2, 3, 68), F32(68, 1028), F32(1028),
+            F32(2, 3, 1028), F32(68)),
+    PRODUCT("norm_wide_rows_odd", ATTRIBUTES(EPSILON), F32(3, 67), F32(67, 1028), ABSENT, ABSENT, F32(67)),
+    PRODUCT("norm_transposed", ATTRIBUTES(A_INT("transB", 1), EPSILON), F32(8, 132), F32(23, 132), ABSENT, ABSENT,
+            F32(132)),
+    PRODUCT("norm_tiles", ATTRIBUTES(EPSILON), F32(3, 11, 67), F32(67, 36), F32(36), ABSENT, F32(67)),
+    PRODUCT("norm_few_columns", ATTRIBUTES(EPSILON), F32(65, 20), F32(20, 3), ABSENT, ABSENT, F32(20)),
+    PRODUCT("norm_vector", ATTRIBUTES(EPSILON), F32(33), F32(33, 7), ABSENT, ABSENT, F32(33)),
+    PRODUCT("norm_of_zeros", ATTRIBUTES(EPSILON), F32_RANGE(0, 0, 2, 12), F32(12, 16), F32(16), ABSENT, F32(12)),
+    PRODUCT("norm_inner_empty", ATTRIBUTES(EPSILON), F32(3, 0), F32(0, 5), F32(5), ABSENT, F32(0)),
+    PRODUCT("norm_no_rows", ATTRIBUTES(EPSILON), F32(0, 4), F32(4, 5), ABSENT, ABSENT, F32(4)),
+    PRODUCT("factor_wide_rows", ATTRIBUTES(NAMED("Relu")), F32(5, 20), F32(20, 1028), ABSENT, ABSENT, F32(5, 20)),
+    PRODUCT("factor_of_a_row", ATTRIBUTES(NAMED("")), F32(5, 20), F32(20, 36), ABSENT, ABSENT, F32(20)),
+    PRODUCT("factor_tiles", ATTRIBUTES(NAMED("")), F32(2, 17, 20), F32(20, 36), ABSENT, ABSENT, F32(2, 17, 20)),
+    PRODUCT("factor_reshaped", ATTRIBUTES(A_INTS("shape", 2, 18, 4)), F32(4, 20), F32(20, 36), ABSENT, ABSENT,
+            F32(4, 20)),
+    HALF_NORMS("float16", LEATI_REF_FLOAT16),
+    HALF_NORMS("bfloat16", LEATI_REF_BFLOAT16),
     PRODUCT("inner_empty", ATTRIBUTES(NAMED("Sigmoid")), F32(3, 0), F32(0, 5), F32(5), F32(3, 5)),
     PRODUCT("no_rows", ATTRIBUTES(NAMED("Relu")), F32(0, 4), F32(4, 5), F32(5), F32(0, 5)),
     PRODUCT("special", ATTRIBUTES(NAMED("Relu")), F32_SPECIAL(1, 16, 3), F32(3, 5), F32(5)),
@@ -196,6 +255,23 @@ static const leati_op_spec specs[] = {
     PRODUCTS("inner_empty", 2, ATTRIBUTES(NAMED("Sigmoid")), F32(3, 0), F32(0, 5), F32(0, 7), ABSENT, F32(5)),
     PRODUCTS("no_rows", 2, ATTRIBUTES(NAMED("Relu")), F32(0, 4), F32(4, 5), F32(4, 6)),
     PRODUCTS("no_columns", 3, ATTRIBUTES(NAMED("Relu")), F32(3, 4), F32(4, 5), F32(4, 0), F32(4, 6)),
+    {.name = "MultiMatMul",
+     .label = "norm",
+     .since_version = 1,
+     .domain = "leat",
+     .outputs = 3,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_FLOAT("alpha", 0.5f), NAMED("Relu"), A_INTS("activated", 0, 1, 0), EPSILON},
+     .inputs = {F32(2, 3, 68), F32(68, 36), F32(68, 40), F32(68, 36), F32(36), ABSENT, F32(36), F32(68)}},
+    PRODUCTS("norm_inner_split_one_row", 2, ATTRIBUTES(EPSILON), F32(1, 4100), F32(4100, 40), F32(4100, 40), ABSENT,
+             ABSENT, ABSENT, ABSENT, F32(4100)),
+    PRODUCTS("norm_cut_otherwise", 2, ATTRIBUTES(EPSILON), F32(2, 20), F32(20, 5), F32(20, 1028), ABSENT, ABSENT,
+             ABSENT, ABSENT, F32(20)),
+    PRODUCTS("norm_tiles", 2, ATTRIBUTES(EPSILON), F32(33, 20), F32(20, 36), F32(20, 36), ABSENT, ABSENT, ABSENT,
+             ABSENT, F32(20)),
+    PRODUCTS("factor", 2, ATTRIBUTES(A_INT("transB", 1)), F32(5, 20), F32(36, 20), F32(40, 20), ABSENT, F32(36), ABSENT,
+             ABSENT, F32(5, 20)),
     PRODUCTS("special", 2, ATTRIBUTES(NAMED("Relu")), F32_SPECIAL(1, 16, 3), F32(3, 15), F32(3, 15)),
 
     {.name = "FusedGemm",

@@ -874,6 +874,18 @@ static void activation(leati_draw *d) {
   leati_draw_attribute_int(d, "residual_first", leati_draw_int(d, 0, 1));
 }
 
+/* A factor of a product's first operand, of one row or of all, behind inputs up to number `place`; with an epsilon its
+ * rows are normalised first. */
+static void factor(leati_draw *d, uint32_t place) {
+  const int32_t rank = d->inputs[0].rank;
+  const bool norm = leati_draw_chance(d, 50), row = norm || leati_draw_chance(d, 50);
+  while (d->input_count < place)
+    leati_draw_absent(d);
+  leati_draw_input(d, d->inputs[0].type, row ? 1 : rank, d->inputs[0].dims + (row ? rank - 1 : 0));
+  if (norm)
+    leati_draw_attribute_float(d, "epsilon", g_rand_double_range(d->rand, 0.01, 1));
+}
+
 static void matmul(leati_draw *d) {
   const bool fused = strcmp(d->info->name, "FusedMatMul") == 0;
   const uint64_t type = leati_draw_type(d, "T");
@@ -939,6 +951,8 @@ static void matmul(leati_draw *d) {
     }
   }
   activation(d);
+  if (!turn_a && d->inputs[1].rank == 2 && leati_draw_chance(d, 50))
+    factor(d, 4);
 }
 
 static void multi_matmul(leati_draw *d) {
@@ -974,6 +988,8 @@ static void multi_matmul(leati_draw *d) {
   if (leati_draw_chance(d, 50))
     leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
   activation(d);
+  if (leati_draw_chance(d, 40))
+    factor(d, 7);
 }
 
 static void gemm(leati_draw *d) {

@@ -72,16 +72,18 @@ static bool run_matmul(leati_ref_node *node) {
         int64_t at = (g * m + r) * n + c;
         leati_ref_products sum = {0};
         uint64_t isum = 0;
+        double off = 0; /* by what elements of a are off */
         for (int64_t j = 0; j < k; j++) {
           if (real) {
             leati_ref_add_product(&sum, a.f[a0 + r * k + j], b.f[b0 + j * n + c]);
+            off += a.bound[a0 + r * k + j] * fabs(b.f[b0 + j * n + c]);
           } else {
             isum += (uint64_t)a.i[a0 + r * k + j] * (uint64_t)b.i[b0 + j * n + c];
           }
         }
         if (real) {
           y->f[at] = sum.sum;
-          y->bound[at] = leati_ref_bound_products(k, &sum, a.type == LEATI_REF_FLOAT32);
+          y->bound[at] = leati_ref_bound_products(k, &sum, a.type == LEATI_REF_FLOAT32) + off;
         } else {
           y->i[at] = leati_ref_type_wrap(a.type, (int64_t)isum);
         }
@@ -128,9 +130,41 @@ static bool reshape_result(leati_ref_node *node) {
   return true;
 }
 
-/* alpha A' B', com.microsoft's; ours adds a bias along the last dimension and has an epilogue, of the shape that the
- * result is to have. */
-static bool run_fused_matmul(leati_ref_node *node) {
+/* The first operand times input `at`, of rows that are normalised first where there is an epsilon. Parts round it to
+ * their type; who divides the sums behind the product by the root takes what is denormal before for 0, which then
+ * counts
+ * `*out_scale` times as much. */
+static bool multiply(leati_ref_node *node, uint32_t at, leati_ref_tensor *a, double *out_scale) {
+  const leati_ref_tensor *factor = leati_ref_input(node, at);
+  const leati_ref_tensor *const inputs[2] = {node->inputs[0], factor};
+  leati_ref_node part = *node;
+  *out_scale = 1;
+  if (factor == NULL)
+    return true;
+  const bool norm = leati_ref_attribute(node, "epsilon") != NULL;
+  part.name = norm ? "SimplifiedLayerNormalization" : "Mul";
+  part.inputs = inputs;
+  part.input_count = 2;
+  part.output_count = norm ? 2 : 1;
+  memset(part.outputs, 0, sizeof part.outputs);
+  const bool ok = leati_ref_run(&part);
+  memcpy(node->error, part.error, sizeof part.error);
+  *a = part.outputs[0];
+  part.outputs[0] = (leati_ref_tensor){0};
+  for (int64_t k = 0; ok && norm && k < part.outputs[1].count; k++)
+    *out_scale = fmax(*out_scale, part.outputs[1].f[k]);
+  leati_ref_node_clear(&part);
+  for (int64_t k = 0; ok && k < a->count; k++) {
+    a->bound[k] += *out_scale * FLT_MIN;
+    if (a->type != LEATI_REF_FLOAT32)
+      a->bound[k] += leati_ref_type_ulp(a->type) / 2 * fmax(fabs(a->f[k]), leati_ref_type_smallest(a->type));
+  }
+  return ok;
+}
+
+/* alpha A' B', com.microsoft's; ours has a factor, input number `factor`, adds a bias along the last dimension and has
+ * an epilogue, of the shape that the result is to have. */
+static bool run_product(leati_ref_node *node, uint32_t factor) {
   const double alpha = leati_ref_float(node, "alpha", 1);
   const bool ta = leati_ref_int(node, "transA", 0) != 0;
   const bool tb = leati_ref_int(node, "transB", 0) != 0;
@@ -140,10 +174,19 @@ static bool run_fused_matmul(leati_ref_node *node) {
   if ((ta && node->inputs[0]->rank < 2) || (tb && node->inputs[1]->rank < 2)) {
     return leati_ref_fail(node, "FusedMatMul: a vector cannot be turned");
   }
+  leati_ref_tensor multiplied = {0};
+  double scale;
+  if (!multiply(node, factor, &multiplied, &scale)) {
+    leati_ref_tensor_clear(&multiplied);
+    return false;
+  }
   leati_ref_tensor a;
   leati_ref_tensor b;
-  turned(node->inputs[0], ta, &a);
+  turned(multiplied.f != NULL ? &multiplied : node->inputs[0], ta, &a);
   turned(node->inputs[1], tb, &b);
+  leati_ref_tensor_clear(&multiplied);
+  const int64_t terms = a.rank > 0 ? a.dims[a.rank - 1] : 1;
+  const double ulps = leati_ref_input(node, factor) != NULL ? 2 : 1;
   const leati_ref_tensor *const inputs[2] = {&a, &b};
   const leati_ref_tensor *const *given = node->inputs;
   node->inputs = inputs;
@@ -151,8 +194,9 @@ static bool run_fused_matmul(leati_ref_node *node) {
   node->inputs = given;
   leati_ref_tensor *y = &node->outputs[0];
   for (int64_t k = 0; ok && k < y->count; k++) {
-    /* The product rounds, with the sum off as it may be. */
-    y->bound[k] = fabs(alpha) * y->bound[k] + leati_ref_bound_ulps(alpha * (fabs(y->f[k]) + y->bound[k]), 1);
+    /* The product rounds, with the sum off as it may be; and so does what the root makes of a sum. */
+    y->bound[k] += (double)(2 * terms + 1) * (scale - 1) * FLT_MIN;
+    y->bound[k] = fabs(alpha) * y->bound[k] + leati_ref_bound_ulps(alpha * (fabs(y->f[k]) + y->bound[k]), ulps);
     y->f[k] *= alpha;
   }
   leati_ref_tensor bias = {0};
@@ -167,6 +211,10 @@ static bool run_fused_matmul(leati_ref_node *node) {
   return ok;
 }
 
+static bool run_fused_matmul(leati_ref_node *node) {
+  return run_product(node, 4);
+}
+
 #define MULTI_ATTRIBUTES 8
 
 /* FusedMatMul of the first input with each matrix, inputs from 1 on, and its bias, three inputs behind. */
@@ -174,8 +222,8 @@ static bool run_multi_matmul(leati_ref_node *node) {
   leati_ref_node part = *node;
   bool ok = true;
   for (uint32_t p = 0; p < node->output_count && ok; p++) {
-    const leati_ref_tensor *const inputs[3] = {node->inputs[0], leati_ref_input(node, 1 + p),
-                                               leati_ref_input(node, 4 + p)};
+    const leati_ref_tensor *const inputs[5] = {node->inputs[0], leati_ref_input(node, 1 + p),
+                                               leati_ref_input(node, 4 + p), NULL, leati_ref_input(node, 7)};
     const leat_attribute *attributes[MULTI_ATTRIBUTES];
     const bool active = leati_ref_ints_at(node, "activated", p, 1) != 0;
     part.attribute_count = 0;
@@ -185,7 +233,7 @@ static bool run_multi_matmul(leati_ref_node *node) {
     }
     part.attributes = attributes;
     part.inputs = inputs;
-    part.input_count = 3;
+    part.input_count = 5;
     part.output_count = 1;
     memset(part.outputs, 0, sizeof part.outputs);
     ok = inputs[1] != NULL ? run_fused_matmul(&part) : leati_ref_fail(&part, "MultiMatMul: a matrix is missing");

@@ -23,6 +23,7 @@
   X(SQUEEZE, "squeeze")       \
   X(NEUTRAL, "neutral")       \
   X(PRODUCTS, "products")     \
+  X(FACTOR, "factor")         \
   X(CHAIN, "chain")           \
   X(SKIP_NORM, "skip_norm")
 

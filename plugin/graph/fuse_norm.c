@@ -80,6 +80,15 @@ static bool is_scaled(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32
   return is;
 }
 
+bool leati_norm_is_of_rows(const leati_fusion *f, const leati_node *node) {
+  const int64_t axis = leati_attributes_int(&node->attributes, "axis", -1);
+  bool is = axis == -1 || axis == leati_fusion_view(f, node->inputs[0])->ndim - 1;
+  for (uint32_t o = 1; o < node->output_count; ++o) {
+    is = is && node->outputs[o] == LEAT_GRAPH_NO_VALUE;
+  }
+  return is;
+}
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
 /* Puts a norm of the last dimension in the place of node `n`. */
@@ -90,12 +99,6 @@ static int32_t write_norm(leati_fusion *f, uint32_t n, leati_fusion_node with, f
   with.attribute_count = 2;
   with.attributes = attributes;
   return leati_fusion_replace(f, n, &with, out_done, err);
-}
-
-/* Whether a value has one element for each of the last dimension of `x`. */
-static bool is_row(const leati_fusion *f, uint32_t v, uint32_t x) {
-  const leati_view *const row = leati_fusion_view(f, v), *const of = leati_fusion_view(f, x);
-  return row->ndim == 1 && of->ndim >= 1 && row->shape[0] == of->shape[of->ndim - 1];
 }
 
 int32_t leati_fuse_layer_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
@@ -112,7 +115,8 @@ int32_t leati_fuse_layer_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_
     const uint32_t scale = factors[1 - (side >> 1)];
     if (leati_fusion_is(difference, "", "Sub")) {
       memcpy(means, difference->inputs, sizeof(means));
-      if (is_mean(f, means[1], &x) && x == means[0] && is_row(f, scale, x) && is_row(f, bias, x)) {
+      if (is_mean(f, means[1], &x) && x == means[0] && leati_fusion_is_row(f, scale, x) &&
+          leati_fusion_is_row(f, bias, x)) {
         const uint32_t inputs[] = {x, scale, bias};
         const leati_fusion_node norm = {
             .op = "LayerNormalization", .since_version = 17, .input_count = 3, .inputs = inputs};
@@ -129,7 +133,7 @@ int32_t leati_fuse_rms_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_er
     const uint32_t scale = node->inputs[1 - side];
     uint32_t x, uses;
     float epsilon;
-    if (is_scaled(f, node->inputs[side], &x, &uses, &epsilon) && is_row(f, scale, x)) {
+    if (is_scaled(f, node->inputs[side], &x, &uses, &epsilon) && leati_fusion_is_row(f, scale, x)) {
       const uint32_t inputs[] = {x, scale};
       const leati_fusion_node norm = {
           .op = "RMSNormalization", .since_version = 23, .input_count = 2, .inputs = inputs};
@@ -161,11 +165,6 @@ static bool adds_rows(const leati_fusion *f, uint32_t v, uint32_t sum) {
     adds = adds && rows->shape[rows->ndim - d] == 1;
   }
   return adds;
-}
-
-/* Whether a value is there before node `n`. */
-static bool is_before(const leati_fusion *f, uint32_t v, uint32_t n) {
-  return v == LEAT_GRAPH_NO_VALUE || f->makers[v] == UINT32_MAX || f->makers[v] < n;
 }
 
 /* What a node leaves in its first input for output `v`; `out->present` is false if that is nothing. */
@@ -203,23 +202,13 @@ static int32_t is_scattered(const leati_fusion *f, uint32_t v, bool *out, leat_e
   return LEAT_OK;
 }
 
-/* Whether a norm is of the last dimension and nothing but its first output is asked for. */
-static bool is_of_rows(const leati_fusion *f, const leati_node *node) {
-  const int64_t axis = leati_attributes_int(&node->attributes, "axis", -1);
-  bool is = axis == -1 || axis == leati_fusion_view(f, node->inputs[0])->ndim - 1;
-  for (uint32_t o = 1; o < node->output_count; ++o) {
-    is = is && node->outputs[o] == LEAT_GRAPH_NO_VALUE;
-  }
-  return is;
-}
-
 int32_t leati_fuse_skip_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   uint32_t which = 0;
   while (which < sizeof(norms) / sizeof(norms[0]) && !leati_fusion_is(node, "", norms[which].name)) {
     ++which;
   }
-  if (which == sizeof(norms) / sizeof(norms[0]) || !is_of_rows(f, node)) {
+  if (which == sizeof(norms) / sizeof(norms[0]) || !leati_norm_is_of_rows(f, node)) {
     return LEAT_OK;
   }
   const uint32_t sum = node->inputs[0], scale = node->inputs[1];
@@ -230,8 +219,8 @@ int32_t leati_fuse_skip_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   }
   const uint32_t side = leati_fusion_same_shape(f, add->inputs[0], sum) ? 0 : 1, at = f->makers[sum];
   const uint32_t x = add->inputs[side], skip = add->inputs[1 - side];
-  if (!leati_fusion_same_shape(f, x, sum) || !adds_rows(f, skip, sum) || !is_before(f, scale, at) ||
-      !is_before(f, bias, at)) {
+  if (!leati_fusion_same_shape(f, x, sum) || !adds_rows(f, skip, sum) || !leati_fusion_is_before(f, scale, at) ||
+      !leati_fusion_is_before(f, bias, at)) {
     return LEAT_OK;
   }
   bool scattered;

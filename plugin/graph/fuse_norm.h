@@ -7,6 +7,9 @@
 
 #include "graph/fusion.h"
 
+/** Whether a norm is of the last dimension and nothing but its first output is asked for. */
+bool leati_norm_is_of_rows(const leati_fusion *f, const leati_node *node);
+
 /** (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale + bias. */
 leati_fusion_rule leati_fuse_layer_norm;
 /** x / sqrt(mean(x^2) + epsilon) * scale. */

@@ -6,18 +6,23 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "graph/fuse_norm.h"
 #include "ops/function.h"
+#include "ops/matmul.h"
 #include "ops/multi_matmul.h"
 #include "ops/op_state.h"
 
 /* Attributes of a node that stay, at most; five are written beside them. */
 #define KEPT_MAX (LEATI_FUSION_ATTRIBUTES_MAX - 5)
 
-/* A product or convolution as FusedMatMul or FusedConv has it: inputs A, B, bias, residual; of the latter a gate too.
- */
+/* Inputs of FusedMatMul and FusedConv. */
+#define INPUTS 5
+
+/* A product or convolution as FusedMatMul or FusedConv has it: inputs A, B, bias, residual; of the latter a gate, of
+ * the former a factor. */
 typedef struct product {
   bool conv;
-  uint32_t inputs[5]; /* LEAT_GRAPH_NO_VALUE: absent */
+  uint32_t inputs[INPUTS]; /* LEAT_GRAPH_NO_VALUE: absent */
   leat_attribute kept[KEPT_MAX];
   uint32_t kept_count;
   float alpha; /* of a matrix product */
@@ -75,7 +80,7 @@ static bool read_product(const leati_fusion *f, const leati_node *node, product 
     return false;
   }
   const uint32_t count = gemm ? 2 : node->input_count;
-  for (uint32_t i = 0; i < count && i < 5; ++i) {
+  for (uint32_t i = 0; i < count && i < INPUTS; ++i) {
     out->inputs[i] = node->inputs[i];
   }
   if (gemm && !read_gemm(f, node, out)) {
@@ -103,9 +108,8 @@ static bool read_maker(const leati_fusion *f, uint32_t v, product *out) {
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
 
-/* Puts a product in the place of node `n`, which gives what it gives. */
-static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool *out_done, leat_error *err) {
-  leat_attribute attributes[LEATI_FUSION_ATTRIBUTES_MAX];
+/* The node of a product, whose attributes get a place. */
+static leati_fusion_node node_of(const product *p, leat_attribute attributes[LEATI_FUSION_ATTRIBUTES_MAX]) {
   uint32_t count = p->kept_count;
   memcpy(attributes, p->kept, count * sizeof(attributes[0]));
   if (!p->conv) {
@@ -117,13 +121,19 @@ static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool
   if (p->shape != NULL) {
     attributes[count++] = leati_fusion_ints("shape", p->shape->shape, (uint32_t)p->shape->ndim);
   }
-  const leati_fusion_node with = {.domain = "leat",
-                                  .op = p->conv ? "FusedConv" : "FusedMatMul",
-                                  .since_version = 1,
-                                  .input_count = p->conv ? 5 : 4,
-                                  .inputs = p->inputs,
-                                  .attribute_count = count,
-                                  .attributes = attributes};
+  return (leati_fusion_node){.domain = "leat",
+                             .op = p->conv ? "FusedConv" : "FusedMatMul",
+                             .since_version = 1,
+                             .input_count = INPUTS,
+                             .inputs = p->inputs,
+                             .attribute_count = count,
+                             .attributes = attributes};
+}
+
+/* Puts a product in the place of node `n`, which gives what it gives. */
+static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool *out_done, leat_error *err) {
+  leat_attribute attributes[LEATI_FUSION_ATTRIBUTES_MAX];
+  const leati_fusion_node with = node_of(p, attributes);
   return leati_fusion_replace(f, n, &with, out_done, err);
 }
 
@@ -261,9 +271,62 @@ static int32_t take_residual_of_shape(leati_fusion *f, uint32_t n, bool *out_don
   return LEAT_OK;
 }
 
+/* Whether a node adds up few rows and normalises them, and gives no more than the norm and perhaps the sum: so few that
+ * a product behind it may take the norm. */
+static bool adds_few_rows(const leati_fusion *f, const leati_node *node) {
+  if (!leati_fusion_is(node, "com.microsoft", "SkipSimplifiedLayerNormalization") ||
+      leati_fusion_input(node, 3) != LEAT_GRAPH_NO_VALUE) {
+    return false;
+  }
+  const leati_view *const x = leati_fusion_view(f, node->inputs[0]);
+  const int64_t columns = x->shape[x->ndim - 1];
+  bool bare = node->outputs[0] != LEAT_GRAPH_NO_VALUE;
+  for (uint32_t o = 1; o < node->output_count && o < 3; ++o) {
+    bare = bare && node->outputs[o] == LEAT_GRAPH_NO_VALUE;
+  }
+  return bare && columns != 0 && (int64_t)x->count / columns <= leati_gemm_few(&f->graph->device->traits, false);
+}
+
+/* Adds to a product the tensor that a norm behind it adds. Where nobody else needs the sum, it takes the product's
+ * place. */
+static int32_t take_residual_of_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  for (uint32_t side = 0; side < 2 && !*out_done && adds_few_rows(f, &f->nodes[n]); ++side) {
+    const uint32_t from = node->inputs[side], other = node->inputs[1 - side], at = f->makers[from];
+    product p;
+    if (from == other || !read_maker(f, from, &p) || p.conv || !take_residual(f, &p, from, other) ||
+        !leati_fusion_is_before(f, other, at)) {
+      continue;
+    }
+    const uint32_t given = node->output_count > 3 ? node->outputs[3] : LEAT_GRAPH_NO_VALUE;
+    const uint32_t sum = given != LEAT_GRAPH_NO_VALUE ? given : from;
+    leat_attribute attributes[LEATI_FUSION_ATTRIBUTES_MAX];
+    leati_fusion_node first = node_of(&p, attributes);
+    first.output_count = 1;
+    first.outputs = &sum;
+    const leat_attribute epsilon =
+        leati_fusion_float("epsilon", leati_attributes_float(&node->attributes, "epsilon", 1e-12f));
+    const uint32_t inputs[] = {sum, node->inputs[2]}, normed = node->outputs[0];
+    const leati_fusion_node norm = {.domain = "",
+                                    .op = "SimplifiedLayerNormalization",
+                                    .since_version = 1,
+                                    .input_count = 2,
+                                    .inputs = inputs,
+                                    .attribute_count = 1,
+                                    .attributes = &epsilon,
+                                    .output_count = 1,
+                                    .outputs = &normed};
+    LEATI_TRY(leati_fusion_replace_two(f, at, &first, n, &norm, out_done, err));
+  }
+  return LEAT_OK;
+}
+
 int32_t leati_fuse_residual(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   LEATI_TRY(take_sides(f, n, "Add", true, take_residual, out_done, err));
-  return *out_done ? LEAT_OK : take_residual_of_shape(f, n, out_done, err);
+  if (!*out_done) {
+    LEATI_TRY(take_residual_of_shape(f, n, out_done, err));
+  }
+  return *out_done ? LEAT_OK : take_residual_of_norm(f, n, out_done, err);
 }
 
 /* The bounds of a Clip that are constants, or not there. */
@@ -491,4 +554,98 @@ int32_t leati_fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_er
                                   .output_count = m.count,
                                   .outputs = m.results};
   return leati_fusion_replace(f, n, &with, out_done, err);
+}
+
+/* ---- Factors ----------------------------------------------------------------------------------------------------- */
+
+/* Where MultiMatMul has its factor, behind the inputs that leati_fuse_products writes. */
+#define MULTI_FACTOR (1 + 2 * LEATI_PRODUCTS_MAX)
+
+/* What a value is: rows times a factor, which has their shape or that of one of them. */
+typedef struct multiplication {
+  uint32_t x, factor;
+  bool norm; /* of the rows of x, before */
+  float epsilon;
+} multiplication;
+
+/* Reads the norm that makes a value, or the Mul that does so for one input alone. */
+static bool read_multiplication(const leati_fusion *f, uint32_t v, multiplication *out) {
+  const leati_node *const norm = leati_fusion_maker(f, v), *const times = leati_fusion_private_maker(f, v);
+  if (leati_fusion_is(norm, "", "RMSNormalization") || leati_fusion_is(norm, "", "SimplifiedLayerNormalization")) {
+    *out = (multiplication){.x = norm->inputs[0],
+                            .factor = norm->inputs[1],
+                            .norm = true,
+                            .epsilon = leati_attributes_float(&norm->attributes, "epsilon", 1e-5f)};
+    return leati_norm_is_of_rows(f, norm) && leati_fusion_is_row(f, out->factor, out->x);
+  }
+  bool is = false;
+  for (uint32_t side = 0; side < 2 && !is && leati_fusion_is(times, "", "Mul"); ++side) {
+    *out = (multiplication){.x = times->inputs[side], .factor = times->inputs[1 - side]};
+    is = leati_fusion_same_shape(f, out->x, v) &&
+         (leati_fusion_same_shape(f, out->factor, v) || leati_fusion_is_row(f, out->factor, out->x));
+  }
+  return is;
+}
+
+/* Whether the kernel of the product of `x` and matrix `b` takes a factor. */
+static bool takes_factor(const leati_fusion *f, uint32_t x, uint32_t b, uint32_t c, bool trans_b) {
+  return b != LEAT_GRAPH_NO_VALUE && leati_fusion_view(f, b)->ndim == 2 && leati_fusion_view(f, c)->count != 0 &&
+         leati_product_takes_factor(f->graph->device, leati_fusion_view(f, x), leati_fusion_view(f, b),
+                                    leati_fusion_view(f, c), trans_b);
+}
+
+/* Gives a MultiMatMul a factor. */
+static int32_t factor_products(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  const leati_node *const node = &f->nodes[n];
+  multiplication m;
+  bool takes = leati_fusion_input(node, MULTI_FACTOR) == LEAT_GRAPH_NO_VALUE &&
+               node->attributes.count < LEATI_FUSION_ATTRIBUTES_MAX && read_multiplication(f, node->inputs[0], &m);
+  for (uint32_t o = 0; o < node->output_count && takes; ++o) {
+    takes = node->outputs[o] != LEAT_GRAPH_NO_VALUE &&
+            takes_factor(f, m.x, node->inputs[1 + o], node->outputs[o], is_transposed(f, n));
+  }
+  if (!takes) {
+    return LEAT_OK;
+  }
+  uint32_t inputs[MULTI_FACTOR + 1];
+  leat_attribute attributes[LEATI_FUSION_ATTRIBUTES_MAX];
+  for (uint32_t i = 0; i < MULTI_FACTOR; ++i) {
+    inputs[i] = leati_fusion_input(node, i);
+  }
+  inputs[0] = m.x;
+  inputs[MULTI_FACTOR] = m.factor;
+  uint32_t count = 0;
+  for (; count < node->attributes.count; ++count) {
+    attributes[count] = *node->attributes.list[count];
+  }
+  if (m.norm) {
+    attributes[count++] = leati_fusion_float("epsilon", m.epsilon);
+  }
+  const leati_fusion_node with = {.domain = "leat",
+                                  .op = "MultiMatMul",
+                                  .since_version = 1,
+                                  .input_count = MULTI_FACTOR + 1,
+                                  .inputs = inputs,
+                                  .attribute_count = count,
+                                  .attributes = attributes};
+  return leati_fusion_replace(f, n, &with, out_done, err);
+}
+
+int32_t leati_fuse_factor(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
+  if (leati_fusion_is(&f->nodes[n], "leat", "MultiMatMul")) {
+    return factor_products(f, n, out_done, err);
+  }
+  product p;
+  multiplication m;
+  if (!read_product(f, &f->nodes[n], &p) || p.conv || p.inputs[4] != LEAT_GRAPH_NO_VALUE || p.kept_count == KEPT_MAX ||
+      leati_attributes_int(&f->nodes[n].attributes, "transA", 0) != 0 || !read_multiplication(f, p.inputs[0], &m) ||
+      !takes_factor(f, m.x, p.inputs[1], f->nodes[n].outputs[0], is_transposed(f, n))) {
+    return LEAT_OK;
+  }
+  p.inputs[0] = m.x;
+  p.inputs[4] = m.factor;
+  if (m.norm) {
+    p.kept[p.kept_count++] = leati_fusion_float("epsilon", m.epsilon);
+  }
+  return write_product(f, n, &p, out_done, err);
 }

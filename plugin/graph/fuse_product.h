@@ -16,7 +16,8 @@ leati_fusion_rule leati_fuse_bias;
 leati_fusion_rule leati_fuse_scale;
 /** Function of one number of a product or convolution. */
 leati_fusion_rule leati_fuse_activation;
-/** Product or convolution + tensor. */
+/** Product or convolution + tensor; also where that is the sum in a SkipSimplifiedLayerNormalization of few rows, of
+ * which the norm is left for leati_fuse_factor. */
 leati_fusion_rule leati_fuse_residual;
 /** Convolution of one tap of an image times one number for each channel, as squeeze and excitation give it. Node `n`
  * is the convolution. */
@@ -26,5 +27,9 @@ leati_fusion_rule leati_fuse_gate;
 leati_fusion_rule leati_fuse_squeeze;
 /** Products of one value and given matrices: one dispatch. Node `n` is the first of them. */
 leati_fusion_rule leati_fuse_products;
+
+/** RMS norm of few rows, or a product element by element, as the first operand of a product, or of several in one
+ * dispatch. Node `n` is the product. */
+leati_fusion_rule leati_fuse_factor;
 
 #endif /* LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_ */

@@ -115,6 +115,15 @@ bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected) 
   return fabs((double)found - expected) <= lost + 1e-6 * fabs(expected);
 }
 
+bool leati_fusion_is_before(const leati_fusion *f, uint32_t v, uint32_t n) {
+  return v == LEAT_GRAPH_NO_VALUE || f->makers[v] == NONE || f->makers[v] < n;
+}
+
+bool leati_fusion_is_row(const leati_fusion *f, uint32_t v, uint32_t x) {
+  const leati_view *const row = leati_fusion_view(f, v), *const of = leati_fusion_view(f, x);
+  return row->ndim == 1 && of->ndim >= 1 && row->shape[0] == of->shape[of->ndim - 1];
+}
+
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
 
 static leat_attribute attribute(const char *name, uint32_t type, uint64_t count) {
@@ -228,9 +237,10 @@ static int32_t make_node(const leati_fusion *f, const leat_graph_node *with, str
   return check_outputs(f, out, err);
 }
 
-int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_node *with, bool *out_done,
-                             leat_error *err) {
-  const leati_node before = f->nodes[n];
+/* Makes the node that a rule puts in the place of node `n`; `*out_made` is false where the operator refuses it. */
+static int32_t make_fused(leati_fusion *f, uint32_t n, const leati_fusion_node *with, leati_node *out, bool *out_made,
+                          leat_error *err) {
+  const leati_node *const before = &f->nodes[n];
   const bool several = with->output_count != 0;
   const leat_attribute *attributes[LEATI_FUSION_ATTRIBUTES_MAX];
   for (uint32_t i = 0; i < with->attribute_count; ++i) {
@@ -244,41 +254,85 @@ int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_nod
                                      .attributes = attributes,
                                      .input_count = with->input_count,
                                      .inputs = with->inputs,
-                                     .output_count = several ? with->output_count : before.output_count,
-                                     .outputs = several ? with->outputs : before.outputs};
+                                     .output_count = several ? with->output_count : before->output_count,
+                                     .outputs = several ? with->outputs : before->outputs};
   const size_t count = (size_t)described.input_count + described.output_count;
   struct leati_fused_op *const made = leati_calloc(1, sizeof(*made) + count * sizeof(made->arguments[0]));
-  *out_done = false;
   if (made == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to rewrite a node");
   }
   made->next = f->made;
   f->made = made;
   leat_error found = {.struct_size = sizeof(found)};
-  leati_node node;
-  const int32_t status = make_node(f, &described, made, &node, &found);
-  if (status == LEAT_ERROR_NOT_SUPPORTED || status == LEAT_ERROR_INVALID_ARGUMENT) {
-    return LEAT_OK;
+  const int32_t status = make_node(f, &described, made, out, &found);
+  *out_made = status == LEAT_OK;
+  out->name = before->name;
+  return status == LEAT_OK || status == LEAT_ERROR_NOT_SUPPORTED || status == LEAT_ERROR_INVALID_ARGUMENT
+             ? LEAT_OK
+             : leati_fail(err, status, "%s", found.message);
+}
+
+static void take_values(leati_fusion *f, const leati_node *node) {
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    take_value(f, node->inputs[i]);
   }
-  if (status != LEAT_OK) {
-    return leati_fail(err, status, "%s", found.message);
-  }
-  node.name = before.name;
-  f->nodes[n] = node;
-  for (uint32_t i = 0; i < node.input_count; ++i) {
-    take_value(f, node.inputs[i]);
-  }
-  for (uint32_t o = 0; o < node.output_count; ++o) {
-    if (node.outputs[o] == LEAT_GRAPH_NO_VALUE) {
+}
+
+/* Puts a node in the place of node `n`, and ends the lives of others that made what it makes. */
+static void put_node(leati_fusion *f, uint32_t n, const leati_node *node) {
+  const leati_node before = f->nodes[n];
+  f->nodes[n] = *node;
+  take_values(f, node);
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    if (node->outputs[o] == LEAT_GRAPH_NO_VALUE) {
       continue;
     }
-    const uint32_t maker = f->makers[node.outputs[o]];
+    const uint32_t maker = f->makers[node->outputs[o]];
     if (maker != n && maker != NONE) {
       drop_node(f, maker);
     }
-    f->makers[node.outputs[o]] = n;
+    f->makers[node->outputs[o]] = n;
   }
   drop_values(f, n, before.inputs, before.input_count);
-  *out_done = true;
+}
+
+int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_node *with, bool *out_done,
+                             leat_error *err) {
+  leati_node node;
+  *out_done = false;
+  LEATI_TRY(make_fused(f, n, with, &node, out_done, err));
+  if (*out_done) {
+    put_node(f, n, &node);
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_fusion_replace_two(leati_fusion *f, uint32_t first, const leati_fusion_node *with_first, uint32_t n,
+                                 const leati_fusion_node *with, bool *out_done, leat_error *err) {
+  leati_node node, earlier;
+  *out_done = false;
+  LEATI_TRY(make_fused(f, first, with_first, &earlier, out_done, err));
+  if (*out_done) {
+    LEATI_TRY(make_fused(f, n, with, &node, out_done, err));
+  }
+  if (!*out_done) {
+    return LEAT_OK;
+  }
+  /* What the later one takes is needed before the earlier one is put, and what it gave is nobody's until then. */
+  take_values(f, &node);
+  drop_node(f, n);
+  for (uint32_t o = 0; o < f->nodes[n].output_count; ++o) {
+    if (f->nodes[n].outputs[o] != LEAT_GRAPH_NO_VALUE) {
+      f->makers[f->nodes[n].outputs[o]] = NONE;
+    }
+  }
+  put_node(f, first, &earlier);
+  f->nodes[n] = node;
+  f->live[n] = true;
+  for (uint32_t o = 0; o < node.output_count; ++o) {
+    if (node.outputs[o] != LEAT_GRAPH_NO_VALUE) {
+      f->makers[node.outputs[o]] = n;
+    }
+  }
   return LEAT_OK;
 }

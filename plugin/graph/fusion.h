@@ -57,6 +57,11 @@ bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out);
 /** Whether it is one that is `expected`, as far as float32 can tell two roundings of the same number apart. */
 bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected);
 
+/** Whether a value, or none, is there before node `n` runs. */
+bool leati_fusion_is_before(const leati_fusion *f, uint32_t v, uint32_t n);
+/** Whether a value has one dimension, with an element for each of the last dimension of `x`. */
+bool leati_fusion_is_row(const leati_fusion *f, uint32_t v, uint32_t x);
+
 /** Attributes of an operator that a rule writes at most. */
 #define LEATI_FUSION_ATTRIBUTES_MAX 16
 
@@ -84,5 +89,11 @@ typedef struct leati_fusion_node {
  * @errors OUT_OF_MEMORY */
 int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_node *with, bool *out_done,
                              leat_error *err);
+
+/** The same for two nodes, `first` and a later one, `n`: both are replaced, or neither is. One may have outputs that
+ * were the other's.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_fusion_replace_two(leati_fusion *f, uint32_t first, const leati_fusion_node *with_first, uint32_t n,
+                                 const leati_fusion_node *with, bool *out_done, leat_error *err);
 
 #endif /* LEAT_PLUGIN_GRAPH_FUSION_H_ */

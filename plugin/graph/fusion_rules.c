@@ -24,6 +24,7 @@ static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
     [LEATI_FUSION_SQUEEZE] = leati_fuse_squeeze,       /* means of channels, two convolutions of one tap */
     [LEATI_FUSION_NEUTRAL] = leati_fuse_neutral,       /* And with true, Or and Xor with false: no longer first */
     [LEATI_FUSION_PRODUCTS] = leati_fuse_products,     /* products of one input */
+    [LEATI_FUSION_FACTOR] = leati_fuse_factor,         /* norm or factor of few rows that go into products */
     [LEATI_FUSION_CHAIN] = leati_fuse_chain,           /* elementwise operators, one after the other */
     [LEATI_FUSION_SKIP_NORM] = leati_fuse_skip_norm,   /* sum of two, and norm of its rows */
 };
@@ -51,13 +52,14 @@ static int32_t apply_all(leati_fusion *f, uint64_t off, uint32_t r, bool *out_an
   return LEAT_OK;
 }
 
-_Static_assert(LEATI_FUSION_PRODUCTS + 1 == LEATI_FUSION_CHAIN && LEATI_FUSION_CHAIN + 1 == LEATI_FUSION_SKIP_NORM &&
-                   LEATI_FUSION_SKIP_NORM + 1 == LEATI_FUSION_COUNT,
+_Static_assert(LEATI_FUSION_PRODUCTS + 1 == LEATI_FUSION_FACTOR && LEATI_FUSION_FACTOR + 1 == LEATI_FUSION_CHAIN &&
+                   LEATI_FUSION_CHAIN + 1 == LEATI_FUSION_SKIP_NORM && LEATI_FUSION_SKIP_NORM + 1 == LEATI_FUSION_COUNT,
                "a rule behind these would not be tried");
 
 /* What one rule wrote another may go on with. Each rule leaves a node out, or makes one that no rule takes again, so
- * this ends. What nothing more is added to is merged then, and chains take what is left; each of those is gathered from
- * its last node. A sum that no chain has taken goes to the norm behind it. */
+ * this ends. What nothing more is added to is merged then, and takes what its first operand is multiplied by; chains
+ * take what is left, and each of those is gathered from its last node. A sum that no chain has taken goes to the norm
+ * behind it. */
 int32_t leati_fusion_apply(leati_fusion *f, uint64_t off, leat_error *err) {
   bool any = true;
   while (any) {
@@ -67,6 +69,7 @@ int32_t leati_fusion_apply(leati_fusion *f, uint64_t off, leat_error *err) {
     }
   }
   LEATI_TRY(apply_all(f, off, LEATI_FUSION_PRODUCTS, &any, err));
+  LEATI_TRY(apply_all(f, off, LEATI_FUSION_FACTOR, &any, err));
   for (uint32_t n = f->graph->node_count; n-- > 0 && is_on(off, LEATI_FUSION_CHAIN);) {
     LEATI_TRY(apply(f, LEATI_FUSION_CHAIN, n, &any, err));
   }

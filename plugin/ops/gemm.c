@@ -287,13 +287,15 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
     while (rows < args->m) {
       rows *= 2;
     }
-    return (leati_pipeline_key){.kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
-                                .constants.gemv = {.rows = rows,
-                                                   .along_k = along,
-                                                   .lanes = cut.lanes,
-                                                   .threads = cut.threads,
-                                                   .activation = activation,
-                                                   .residual = residual}};
+    return (leati_pipeline_key){
+        .kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
+        .constants.gemv = {.rows = rows,
+                           .along_k = along,
+                           .lanes = cut.lanes,
+                           .threads = cut.threads,
+                           .activation = activation,
+                           .residual = residual,
+                           .fours_a = mode_a == LEATI_MODE_QUADS_K && along >= LEATI_ALONG_K_QUADS}};
   }
   const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, gemm->c->type, args);
   if (gemm->gate == NULL && matrix.m != 0) {
@@ -341,6 +343,12 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   }
 }
 
+void leati_gemm_take_factor(const leati_factor *factor, leati_gemm_laid *laid) {
+  laid->pipeline.constants.gemv.factor = factor->norm ? LEAT_FACTOR_NORM : LEAT_FACTOR_ELEMENTS;
+  laid->args.factor_row = factor->one_row ? 0 : laid->args.k;
+  laid->args.epsilon = factor->epsilon;
+}
+
 int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err) {
   if (gemm->c->count == 0) {
     return LEAT_OK;
@@ -351,12 +359,19 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
   leati_gemm_laid laid;
   leati_gemm_lay(planner->device, gemm, &laid);
   leati_gemm_args *const args = &laid.args;
+  if (gemm->factor.view != NULL) {
+    if (!leati_gemm_takes_factor(&laid)) {
+      return leati_fail(err, LEAT_ERROR_INTERNAL, "a factor of a matrix product of %u rows", args->m);
+    }
+    leati_gemm_take_factor(&gemm->factor, &laid);
+  }
   leati_dispatch_desc dispatch = {
       .pipeline = laid.pipeline,
       .args = args,
       .args_size = sizeof(*args),
       LEATI_READS({laid.gemm.a, &args->a}, {laid.gemm.b, &args->b}, {laid.gemm.bias, &args->bias},
-                  {laid.gemm.gate, &args->gate}, {laid.gemm.residual, &args->epilogue.residual}),
+                  {laid.gemm.gate, &args->gate}, {gemm->factor.view, &args->factor},
+                  {laid.gemm.residual, &args->epilogue.residual}),
       LEATI_WRITES({laid.gemm.c, &args->c})};
   return leati_plan_tiles(planner, &dispatch, args, laid.tile_size, err);
 }

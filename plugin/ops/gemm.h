@@ -27,7 +27,7 @@ typedef struct leati_epilogue_args {
 /** Argument record of the tiled kernels; GEMM_ARGS in kernels/gemm_args.glsl. Counts and strides in elements. */
 typedef struct leati_gemm_args {
   uint64_t a, b, c, bias;
-  uint64_t gate;
+  uint64_t gate, factor;
   uint64_t pieces, counters;
   leati_epilogue_args epilogue;
   uint32_t m, n, k;
@@ -39,6 +39,8 @@ typedef struct leati_gemm_args {
   uint32_t c_batch;
   int32_t bias_row, bias_column, bias_batch;
   uint32_t bias_period;
+  uint32_t factor_row;
+  float epsilon;
   float alpha, beta;
   uint32_t vector;
   int32_t residual_row, residual_column;
@@ -54,6 +56,14 @@ _Static_assert(offsetof(leati_gemm_args, residual_batch) + LEATI_GEMM_BATCH_MAX 
 #define LEATI_VECTOR_C 1u
 #define LEATI_VECTOR_RESIDUAL 2u
 
+/** What the first operand of a product is multiplied by, element by element, before all else. */
+typedef struct leati_factor {
+  const leati_view *view; /**< compact; NULL: there is none */
+  bool one_row;           /**< it has k elements, for each row the same; else as many as the operand */
+  bool norm;              /**< each row of the operand is divided by sqrt(mean of its squares + epsilon) first */
+  float epsilon;
+} leati_factor;
+
 /** c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
  * residual[batch][m][n]), all of one type of float, c compact. It is computed in float32 and rounded to that type once,
  * behind the epilogue. With a gate, b[batch][k][n] * gate[batch][k], rounded to float32, is in the place of
@@ -64,6 +74,7 @@ typedef struct leati_gemm {
   const leati_view *bias;     /**< NULL: none */
   const leati_view *residual; /**< NULL: none */
   const leati_view *gate;     /**< compact; such a product is one of tiles. NULL: none */
+  leati_factor factor;        /**< of a product for which leati_gemm_takes_factor() */
   leati_epilogue epilogue;
   int64_t m, n, k;
   int64_t a_row, a_k, b_k, b_column; /**< not negative */
@@ -101,6 +112,13 @@ typedef struct leati_gemm_laid {
 
 /** Chooses the kernel of a product with elements, and how it is cut. */
 void leati_gemm_lay(const leat_device *device, const leati_gemm *gemm, leati_gemm_laid *out);
+
+/** Whether the kernel of a product multiplies its first operand by a factor: that for few rows, without a batch. */
+static inline bool leati_gemm_takes_factor(const leati_gemm_laid *laid) {
+  return laid->skinny && !laid->transposed && laid->args.batch == 1;
+}
+/** Fills in the rest of the argument record and of the pipeline of such a product. */
+void leati_gemm_take_factor(const leati_factor *factor, leati_gemm_laid *inout_laid);
 
 /** Plans a matrix product. Nothing is done when c has no elements; k may be 0.
  * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */

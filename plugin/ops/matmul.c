@@ -8,7 +8,7 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
-#include "ops/gemm.h"
+#include "ops/factor.h"
 
 /* ---- MatMul and the two FusedMatMul
  * -----------------------------------------------------------------------------------
@@ -16,6 +16,7 @@
 
 typedef struct matmul_state {
   leati_epilogue epilogue;
+  leati_factor_state factor;
   float alpha, beta;
   bool trans_a, trans_b;
   uint32_t ndim; /* of a result in another shape than the product's; 0: it has that */
@@ -57,12 +58,17 @@ static int32_t matmul_infer(const leat_op *op, const leati_call *call, leat_shap
   const matmul_state *state = leati_op_state_const(op);
   const char *const name = leati_op_def_of(op)->info.name;
   const leati_view *const b = &call->inputs[1], *const bias = leati_input(call, 2),
-                          *const residual = leati_input(call, 3);
+                          *const residual = leati_input(call, 3), *const factor = leati_input(call, 4);
   LEATI_TRY(leati_matrix_infer_product(name, &call->inputs[0], b, state->trans_a, state->trans_b, out, err));
   const int64_t columns = leati_matrix_of(b, state->trans_b, false).columns;
   if (bias != NULL && (bias->ndim != 1 || bias->shape[0] != columns)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: the bias of a product with %lld columns must have that shape", name, (long long)columns);
+  }
+  LEATI_TRY(leati_factor_check(name, &state->factor, &call->inputs[0], factor, err));
+  if (factor != NULL && (b->ndim != 2 || state->trans_a)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: a factor is for a product with one matrix, without transA",
+                      name);
   }
   if (state->ndim != 0) {
     return infer_reshaped(op, residual, &out[0], err);
@@ -83,10 +89,15 @@ static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leat
   if (c->count == 0) {
     return LEAT_OK;
   }
-  leati_view a, b, bias, residual;
+  leati_view a, b, bias, residual, factor;
+  leati_factor taken = {0};
   leat_shape product;
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[1], &b, err));
+  if (leati_input(call, 4) != NULL) {
+    const bool takes = leati_product_takes_factor(planner->device, &a, &b, c, state->trans_b);
+    LEATI_TRY(leati_plan_factor(planner, &state->factor, &call->inputs[4], takes, &a, &factor, &taken, err));
+  }
   if (state->ndim != 0) {
     LEATI_TRY(leati_matrix_infer_product(leati_op_def_of(op)->info.name, &a, &b, state->trans_a, state->trans_b,
                                          &product, err));
@@ -105,6 +116,7 @@ static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leat
                      .b_column = mb.column_stride,
                      .alpha = state->alpha,
                      .beta = 1,
+                     .factor = taken,
                      .epilogue = state->epilogue};
   int64_t dims[LEAT_MAX_RANK];
   int64_t strides[3][LEAT_MAX_RANK] = {{0}};
@@ -173,6 +185,7 @@ static int32_t matmul_create(leat_op *op, const leati_op_desc *desc, leat_error 
   state->beta = leati_attr_float(desc, "beta", 1.0f);
   state->trans_a = leati_attr_int(desc, "transA", 0) != 0;
   state->trans_b = leati_attr_int(desc, "transB", 0) != 0;
+  state->factor = leati_factor_read(desc);
   LEATI_TRY(leati_attr_ints(desc, attribute_shape.name, LEAT_MAX_RANK, state->shape, &state->ndim, err));
   return leati_epilogue_read(leati_op_def_of(op), desc, &state->epilogue, err);
 }
@@ -260,6 +273,47 @@ static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const
   return leati_epilogue_read(def, desc, &epilogue, err);
 }
 
+/* ---- Products with one matrix, and their factors ------------------------------------------------------------------
+ */
+
+leati_gemm leati_product_of(const leati_view *a, const leati_view *b, const leati_view *c, const leati_view *bias,
+                            bool trans_b) {
+  const int32_t rank = a->ndim > 2 ? a->ndim - 2 : 0, k = a->ndim - 1;
+  int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
+  leati_gemm gemm = {.a = a,
+                     .b = b,
+                     .c = c,
+                     .bias = bias,
+                     .m = k > 0 ? a->shape[k - 1] : 1,
+                     .n = b->shape[trans_b ? 0 : 1],
+                     .k = a->shape[k],
+                     .a_row = k > 0 ? a->strides[k - 1] : 0,
+                     .a_k = a->strides[k],
+                     .b_k = b->strides[trans_b ? 1 : 0],
+                     .b_column = b->strides[trans_b ? 0 : 1],
+                     .bias_column = bias != NULL ? bias->strides[0] : 0,
+                     .alpha = 1,
+                     .beta = 1};
+  for (int32_t d = 0; d < rank; ++d) {
+    dims[d] = a->shape[d];
+    strides[0][d] = a->strides[d];
+  }
+  gemm.batch_rank = rank > 0 ? leati_collapse(rank, dims, 1, strides) : 0;
+  for (int32_t d = 0; d < gemm.batch_rank; ++d) {
+    gemm.batch_shape[d] = dims[d];
+    gemm.a_batch[d] = strides[0][d];
+  }
+  return gemm;
+}
+
+bool leati_product_takes_factor(const leat_device *device, const leati_view *a, const leati_view *b,
+                                const leati_view *c, bool trans_b) {
+  const leati_gemm gemm = leati_product_of(a, b, c, NULL, trans_b);
+  leati_gemm_laid laid;
+  leati_gemm_lay(device, &gemm, &laid);
+  return leati_gemm_takes_factor(&laid);
+}
+
 /* ---- Operands in place ------------------------------------------------------------------------------------------- */
 
 /* The fewest dimensions of the batch and so many rows of each matrix. */
@@ -325,8 +379,8 @@ bool leati_product_reads(const leat_device *device, const leati_view *a, const l
 static bool product_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
   const matmul_state *state = leati_op_state_const(op);
   if (i > 1) {
-    return state->ndim != 0 ? call->inputs[i].compact
-                            : leati_view_walkable(&call->inputs[i]) && call->inputs[i].ndim <= 2;
+    return state->ndim != 0 || i == 4 ? call->inputs[i].compact
+                                      : leati_view_walkable(&call->inputs[i]) && call->inputs[i].ndim <= 2;
   }
   return leati_product_reads(leati_op_device(op), &call->inputs[0], &call->inputs[1], &call->outputs[0], state->trans_a,
                              state->trans_b, i == 0);
@@ -346,10 +400,10 @@ static const leati_op_def ops[] = {
     PRODUCT("FusedMatMul", "com.microsoft", (1, 1), (2, 2), matmul, LEATI_TYPES(&leati_type_real),
             LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &attribute_trans_batch_a,
                              &attribute_trans_batch_b)),
-    PRODUCT(
-        "FusedMatMul", "leat", (1, 1), (2, 4), matmul, LEATI_TYPES(&leati_type_real),
-        LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b, &leati_attribute_activation,
-                         &leati_attribute_activation_params, &leati_attribute_residual_first, &attribute_shape)),
+    PRODUCT("FusedMatMul", "leat", (1, 1), (2, 5), matmul, LEATI_TYPES(&leati_type_real),
+            LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b,
+                             &leati_attribute_activation, &leati_attribute_activation_params,
+                             &leati_attribute_residual_first, &attribute_shape, &leati_attribute_factor_epsilon)),
     PRODUCT("Gemm", "", (11, 13), (2, 3), gemm, LEATI_TYPES(&leati_type_real),
             LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &attribute_trans_a, &attribute_trans_b)),
     PRODUCT("FusedGemm", "com.microsoft", (1, 1), (2, 3), gemm, LEATI_TYPES(&leati_type_real),

@@ -8,16 +8,18 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attribute.h"
-#include "ops/dims.h"
+#include "ops/factor.h"
 #include "ops/matmul.h"
 
-/* Inputs: the left operand, the right ones, their biases. */
+/* Inputs: the left operand, the right ones, their biases, the factor. */
 #define RIGHT(p) (1 + (p))
 #define BIAS(p) (1 + LEATI_PRODUCTS_MAX + (p))
+#define FACTOR (1 + 2 * LEATI_PRODUCTS_MAX)
 
 typedef struct multi_state {
   leati_function activation;
   bool activated[LEATI_PRODUCTS_MAX];
+  leati_factor_state factor;
   float alpha;
   bool trans_b;
 } multi_state;
@@ -44,37 +46,6 @@ _Static_assert(offsetof(leati_gemm_constants, several) == offsetof(leati_gemm_ma
 
 /* ---- Products ---------------------------------------------------------------------------------------------------- */
 
-/* A product as if it were alone. The batch are the dimensions of a before its last two. */
-static leati_gemm product_of(const leati_view *a, const leati_view *b, const leati_view *c, const leati_view *bias,
-                             bool trans_b) {
-  const int32_t rank = a->ndim > 2 ? a->ndim - 2 : 0, k = a->ndim - 1;
-  int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
-  leati_gemm gemm = {.a = a,
-                     .b = b,
-                     .c = c,
-                     .bias = bias,
-                     .m = k > 0 ? a->shape[k - 1] : 1,
-                     .n = b->shape[trans_b ? 0 : 1],
-                     .k = a->shape[k],
-                     .a_row = k > 0 ? a->strides[k - 1] : 0,
-                     .a_k = a->strides[k],
-                     .b_k = b->strides[trans_b ? 1 : 0],
-                     .b_column = b->strides[trans_b ? 0 : 1],
-                     .bias_column = bias != NULL ? bias->strides[0] : 0,
-                     .alpha = 1,
-                     .beta = 1};
-  for (int32_t d = 0; d < rank; ++d) {
-    dims[d] = a->shape[d];
-    strides[0][d] = a->strides[d];
-  }
-  gemm.batch_rank = rank > 0 ? leati_collapse(rank, dims, 1, strides) : 0;
-  for (int32_t d = 0; d < gemm.batch_rank; ++d) {
-    gemm.batch_shape[d] = dims[d];
-    gemm.a_batch[d] = strides[0][d];
-  }
-  return gemm;
-}
-
 /* Whether a product can be one of several in a dispatch: its columns are columns, and it is no stack. */
 static bool is_mergeable(const leati_gemm_laid *laid) {
   return !laid->transposed && laid->args.batch == 1;
@@ -98,7 +69,7 @@ bool leati_products_merge(const leat_device *device, const leati_view *a, const 
   uint64_t tiles = 0;
   bool alike = true;
   for (uint32_t p = 0; p < count && alike; ++p) {
-    const leati_gemm gemm = product_of(a, b[p], c[p], NULL, trans_b);
+    const leati_gemm gemm = leati_product_of(a, b[p], c[p], NULL, trans_b);
     leati_gemm_lay(device, &gemm, p == 0 ? &first : &other);
     alike = is_cut_alike(&first, p == 0 ? &first : &other);
     tiles += (p == 0 ? &first : &other)->args.tiles;
@@ -112,6 +83,7 @@ static int32_t multi_infer(const leat_op *op, const leati_call *call, leat_shape
   const multi_state *state = leati_op_state_const(op);
   const leati_view *const a = &call->inputs[0];
   const int64_t k = a->shape[a->ndim - 1];
+  LEATI_TRY(leati_factor_check("MultiMatMul", &state->factor, a, leati_input(call, FACTOR), err));
   for (uint32_t p = 0; p < call->output_count; ++p) {
     const leati_view *const b = leati_input(call, RIGHT(p)), *const bias = leati_input(call, BIAS(p));
     if (b == NULL || b->ndim != 2) {
@@ -147,9 +119,15 @@ typedef struct part {
 /* Plans one dispatch of two products and more. */
 static int32_t plan_together(const multi_state *state, leati_planner *planner, const part *const *parts, uint32_t count,
                              leat_error *err) {
-  const leati_gemm_laid *const first = &parts[0]->laid;
+  leati_gemm_laid together = parts[0]->laid;
+  const leati_gemm_laid *const first = &together;
+  if (first->gemm.factor.view != NULL) {
+    leati_gemm_take_factor(&first->gemm.factor, &together);
+  }
   multi_args args = {.gemm = first->args};
-  leati_access reads[1 + 2 * LEATI_PRODUCTS_MAX] = {{first->gemm.a, &args.gemm.a}}, writes[LEATI_PRODUCTS_MAX];
+  leati_access reads[2 + 2 * LEATI_PRODUCTS_MAX] = {{first->gemm.a, &args.gemm.a},
+                                                    {first->gemm.factor.view, &args.gemm.factor}},
+                             writes[LEATI_PRODUCTS_MAX];
   args.gemm.tiles_n = 0;
   for (uint32_t i = 0; i < LEATI_PRODUCTS_MAX; ++i) {
     product_args *const its = &args.products[i];
@@ -164,8 +142,8 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
                           .b_k = (int32_t)gemm->b_k,
                           .bias_column = (int32_t)gemm->bias_column,
                           .activated = state->activated[parts[i]->number]};
-    reads[1 + 2 * i] = (leati_access){gemm->b, &its->b};
-    reads[2 + 2 * i] = (leati_access){gemm->bias, &its->bias};
+    reads[2 + 2 * i] = (leati_access){gemm->b, &its->b};
+    reads[3 + 2 * i] = (leati_access){gemm->bias, &its->bias};
     writes[i] = (leati_access){gemm->c, &its->c};
     args.gemm.tiles_n += parts[i]->laid.args.tiles_n;
     args.gemm.vector &= parts[i]->laid.args.vector;
@@ -175,7 +153,7 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
                                   .args = &args,
                                   .args_size = sizeof(args),
                                   .reads = reads,
-                                  .read_count = 1 + 2 * count,
+                                  .read_count = 2 + 2 * count,
                                   .writes = writes,
                                   .write_count = count};
   if (first->skinny) {
@@ -210,16 +188,13 @@ static int32_t plan_some(const multi_state *state, leati_planner *planner, const
   return leati_plan_gemm(planner, &alone, err);
 }
 
-static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const multi_state *state = leati_op_state_const(op);
-  part all[LEATI_PRODUCTS_MAX];
-  const part *parts[LEATI_PRODUCTS_MAX];
-  uint32_t count = 0;
-  leati_view a;
-  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
+/* Reads the products with elements, all but what the first operand is; gives how many there are. */
+static int32_t read_parts(leati_planner *planner, const leati_call *call, part *parts, uint32_t *out_count,
+                          leat_error *err) {
+  *out_count = 0;
   for (uint32_t p = 0; p < call->output_count; ++p) {
     const leati_view *const c = leati_output(call, p), *const bias = leati_input(call, BIAS(p));
-    part *const it = &all[p];
+    part *const it = &parts[*out_count];
     if (c == NULL || c->count == 0) {
       continue;
     }
@@ -231,11 +206,44 @@ static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati
       return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a matrix product with 2^31 elements or more is not supported");
     }
     it->number = p;
-    it->gemm = product_of(&a, &it->b, c, bias != NULL ? &it->bias : NULL, state->trans_b);
+    ++*out_count;
+  }
+  return LEAT_OK;
+}
+
+/* Has the factor, if there is one, taken by the kernels of all products or of none. */
+static int32_t plan_factor(const multi_state *state, leati_planner *planner, const leati_call *call, const part *parts,
+                           uint32_t count, leati_view *a, leati_view *space, leati_factor *out, leat_error *err) {
+  const leati_view *const factor = leati_input(call, FACTOR);
+  bool takes = true;
+  *out = (leati_factor){0};
+  for (uint32_t i = 0; factor != NULL && i < count; ++i) {
+    takes = takes && leati_product_takes_factor(planner->device, a, &parts[i].b, &call->outputs[parts[i].number],
+                                                state->trans_b);
+  }
+  return factor == NULL || count == 0 ? LEAT_OK
+                                      : leati_plan_factor(planner, &state->factor, factor, takes, a, space, out, err);
+}
+
+static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const multi_state *state = leati_op_state_const(op);
+  part all[LEATI_PRODUCTS_MAX];
+  const part *parts[LEATI_PRODUCTS_MAX];
+  uint32_t count;
+  leati_view a, factor;
+  leati_factor taken;
+  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
+  LEATI_TRY(read_parts(planner, call, all, &count, err));
+  LEATI_TRY(plan_factor(state, planner, call, all, count, &a, &factor, &taken, err));
+  for (uint32_t i = 0; i < count; ++i) {
+    part *const it = &all[i];
+    const leati_view *const bias = leati_input(call, BIAS(it->number)) != NULL ? &it->bias : NULL;
+    it->gemm = leati_product_of(&a, &it->b, &call->outputs[it->number], bias, state->trans_b);
     it->gemm.alpha = state->alpha;
+    it->gemm.factor = taken;
     it->gemm.epilogue.activation = state->activation;
     leati_gemm_lay(planner->device, &it->gemm, &it->laid);
-    parts[count++] = it;
+    parts[i] = it;
   }
   while (count > 0) {
     LEATI_TRY(plan_some(state, planner, parts, &count, err));
@@ -246,6 +254,9 @@ static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati
 /* An operand lies well if each product that takes it reads it there. */
 static bool multi_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
   const multi_state *state = leati_op_state_const(op);
+  if (i == FACTOR) {
+    return call->inputs[i].compact;
+  }
   bool reads = i < BIAS(0) || leati_view_walkable(&call->inputs[i]);
   for (uint32_t p = 0; p < call->output_count && i < BIAS(0) && reads; ++p) {
     reads = (i != 0 && i != RIGHT(p)) || !leati_output(call, p) ||
@@ -277,6 +288,7 @@ static int32_t multi_create(leat_op *op, const leati_op_desc *desc, leat_error *
   for (uint32_t p = 0; p < LEATI_PRODUCTS_MAX; ++p) {
     state->activated[p] = p >= count || activated[p] != 0;
   }
+  state->factor = leati_factor_read(desc);
   state->alpha = leati_attr_float(desc, "alpha", 1.0f);
   state->trans_b = leati_attr_int(desc, "transB", 0) != 0;
   return leati_function_read_activation(leati_op_def_of(op), desc, &state->activation, err);
@@ -286,14 +298,15 @@ static LEATI_ATTRIBUTE(attribute_trans_b, "transB", INT);
 static LEATI_ATTRIBUTE(attribute_activated, "activated", INTS);
 
 static const leati_op_def ops[] = {
-    LEATI_OP("MultiMatMul", "leat", (1, 1), (3, 1 + 2 * LEATI_PRODUCTS_MAX), (2, LEATI_PRODUCTS_MAX),
-             LEATI_TYPES(&leati_type_real),
-             LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_b, &leati_attribute_activation,
-                              &leati_attribute_activation_params, &attribute_activated),
-             .state_size = sizeof(multi_state),
-             LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV),
-             .least_rank = 1, .supports = multi_supports, .create = multi_create, .infer = multi_infer,
-             .plan = multi_plan, .reads_view = multi_reads_view),
+    LEATI_OP(
+        "MultiMatMul", "leat", (1, 1), (3, 2 + 2 * LEATI_PRODUCTS_MAX), (2, LEATI_PRODUCTS_MAX),
+        LEATI_TYPES(&leati_type_real),
+        LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_b, &leati_attribute_activation,
+                         &leati_attribute_activation_params, &attribute_activated, &leati_attribute_factor_epsilon),
+        .state_size = sizeof(multi_state),
+        LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV),
+        .least_rank = 1, .supports = multi_supports, .create = multi_create, .infer = multi_infer, .plan = multi_plan,
+        .reads_view = multi_reads_view),
 };
 
 const leati_op_family leati_multi_matmul_family = LEATI_FAMILY(ops);

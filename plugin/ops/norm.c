@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Softmax and LogSoftmax; layer, RMS, instance, group and batch normalisation. */
+#include "ops/norm.h"
+
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attribute.h"
@@ -54,12 +56,16 @@ static leati_kernel row_kernel(const leat_device *device, leati_kernel_set plain
 }
 
 /* A row that is not held is gone through three times, and its parts are joined in a few rounds more. */
-static int32_t check_row_rounds(const leat_op *op, bool along, int64_t rows, int64_t count, leat_error *err) {
-  const sharing share = share_rows(leati_op_device(op), along, (uint64_t)rows, (uint64_t)count);
+static int32_t check_rounds(const leat_device *device, const char *name, bool along, int64_t rows, int64_t count,
+                            leat_error *err) {
+  const sharing share = share_rows(device, along, (uint64_t)rows, (uint64_t)count);
   return share.held != 0
              ? LEAT_OK
-             : leati_check_rounds(leati_op_device(op), 3 * (((uint64_t)count + share.parts - 1) / share.parts) + 64,
-                                  leati_op_def_of(op)->info.name, err);
+             : leati_check_rounds(device, 3 * (((uint64_t)count + share.parts - 1) / share.parts) + 64, name, err);
+}
+
+static int32_t check_row_rounds(const leat_op *op, bool along, int64_t rows, int64_t count, leat_error *err) {
+  return check_rounds(leati_op_device(op), leati_op_def_of(op)->info.name, along, rows, count, err);
 }
 
 /* Whether kernels can take four elements at once: rows are made of whole fours, and each view that is there begins at
@@ -204,6 +210,31 @@ static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) 
                    {job->total, &args->total})};
   leati_groups_linear(planner->device, args->rows, share.per_group, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+int32_t leati_plan_rms_norm(leati_planner *planner, const leati_view *given, const leati_view *given_scale,
+                            float epsilon, const leati_view *y, leat_error *err) {
+  LEATI_TRY(check_size(y, err));
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  const int64_t count = given->shape[given->ndim - 1], rows = (int64_t)y->count / count;
+  LEATI_TRY(check_rounds(planner->device, "RMSNormalization", true, rows, count, err));
+  leati_view x, scale;
+  LEATI_TRY(leati_plan_compact(planner, given, &x, err));
+  LEATI_TRY(leati_plan_compact(planner, given_scale, &scale, err));
+  norm_job job = {.x = &x,
+                  .scale = &scale,
+                  .y = y,
+                  .rms = true,
+                  .args = {.rows = (uint32_t)rows,
+                           .count = (uint32_t)count,
+                           .skip_rows = 1,
+                           .period = 1,
+                           .step = (uint32_t)count,
+                           .spread = 1,
+                           .epsilon = epsilon}};
+  return add_norm(planner, &job, err);
 }
 
 /* A compact view of `view` broadcast to `ndim` dimensions `dims`: itself, or a copy. */

@@ -146,7 +146,7 @@ void copy(const place *p, const DLTensor *from, const DLTensor *to) {
 void run_nodes(const place *p, const network *n, results *out) {
   const leat_op_api *const api = p->f->api->op;
   static DLTensor device[VALUES], host[VALUES];
-  static leat_shape shapes[VALUES];
+  static leat_shape shapes[VALUES + 1]; /* the last is that of outputs that are left out */
   static int64_t answers[VALUES][8];
   bool is_host[VALUES] = {false};
   leat_op *ops[NODES];
@@ -189,6 +189,7 @@ void run_nodes(const place *p, const network *n, results *out) {
     const leat_op_desc desc = {.struct_size = sizeof(desc),
                                .since_version = node->since_version,
                                .name = node->op,
+                               .domain = node->domain,
                                .attribute_count = node->attribute_count,
                                .attributes = node->attributes,
                                .input_count = node->input_count,
@@ -198,12 +199,16 @@ void run_nodes(const place *p, const network *n, results *out) {
     leat_shape *given[ARGUMENTS];
     const DLTensor *made[ARGUMENTS];
     for (uint32_t o = 0; o < node->output_count; ++o) {
-      given[o] = &shapes[node->outputs[o]];
+      given[o] = &shapes[node->outputs[o] != LEAT_GRAPH_NO_VALUE ? node->outputs[o] : VALUES];
       *given[o] = (leat_shape){.struct_size = sizeof(*given[o])};
     }
     assert_ok(api->infer(ops[k], node->input_count, in, node->output_count, given, &err));
     for (uint32_t o = 0; o < node->output_count; ++o) {
       const uint32_t v = node->outputs[o];
+      if (v == LEAT_GRAPH_NO_VALUE) {
+        made[o] = NULL;
+        continue;
+      }
       host[v] = (DLTensor){.data = answers[v],
                            .device = {kDLCPU, 0},
                            .ndim = given[o]->ndim,

@@ -83,6 +83,11 @@
 #define LEAT_RESIDUAL_FIRST 1
 #define LEAT_RESIDUAL_LAST 2
 
+// What a product of few rows multiplies the elements of its first operand by.
+#define LEAT_FACTOR_NONE 0
+#define LEAT_FACTOR_ELEMENTS 1
+#define LEAT_FACTOR_NORM 2 // and divides each of its rows by the root of the mean of the row's squares, plus epsilon
+
 /* The specialisation constant `access`: how elements are found. */
 #define LEAT_EW_STRIDED 0 /* one by one, any strides */
 #define LEAT_EW_VECTOR 1  /* four side by side in the innermost dimension, which is compact or repeated */

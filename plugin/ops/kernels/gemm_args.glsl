@@ -2,7 +2,8 @@
 // Arguments that all matrix products share; the C struct is leati_gemm_args in ops/gemm.h.
 //
 // c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
-// residual[batch][m][n]), see epilogue.glsl. Strides and counts are in elements.
+// residual[batch][m][n]), see epilogue.glsl. Strides and counts are in elements. Where a kernel says that there is a
+// factor, a[batch][m][k] * factor[m][k] is in the place of a[batch][m][k]: LEAT_FACTOR_... below.
 #ifndef LEAT_GEMM_ARGS_GLSL_
 #define LEAT_GEMM_ARGS_GLSL_
 
@@ -13,7 +14,7 @@
 
 #define GEMM_ARGS                                                                             \
   uint64_t a, b, c, bias;     /* bias: 0 for none */                                            \
-  uint64_t gate;              /* where a kernel says that there is one */                       \
+  uint64_t gate, factor;      /* where a kernel says that there is one */                       \
   uint64_t pieces, counters;  /* where k is split, see split.glsl */                            \
   EPILOGUE_ARGS                                                                                 \
   uint m, n, k;                                                                               \
@@ -25,6 +26,8 @@
   uint c_batch;                                                                               \
   int bias_row, bias_column, bias_batch;                                                      \
   uint bias_period; /* bias repeats after so many batches */                                  \
+  uint factor_row;  /* stride; that of k is 1 */                                              \
+  float epsilon;    /* of LEAT_FACTOR_NORM */                                                 \
   float alpha, beta;                                                                          \
   uint vector; /* VECTOR_...: what may be moved four columns at a time */                     \
   int residual_row, residual_column;                                                            \

@@ -14,6 +14,8 @@ LEAT_CONSTANT(uint, ALONG_K, 0);   // neighbouring threads: 0 along columns, 1 a
 LEAT_CONSTANT(uint, LANES, 16);    // threads that columns are shared out to, up to 16
 LEAT_CONSTANT(uint, THREADS, 256); // of a workgroup, up to 512
 LEAT_CONSTANT(uint, SEVERAL, 0);   // 1: several products of one a
+LEAT_CONSTANT(uint, FOURS_A, 0);   // 1: a, and the factor, may be read four of k at a time
+LEAT_CONSTANT(uint, FACTOR, 0);    // LEAT_FACTOR_...
 layout(local_size_x_id = CONSTANT_THREADS) in;
 struct Args {
   GEMM_ARGS
@@ -53,7 +55,20 @@ Product own_product(uint tile) {
   return Product(args.b, args.c, args.bias, args.n, 0, args.b_column, args.b_k, args.bias_column, 1);
 }
 
-float left(int row, uint k) { return ELEMENT(args.a, row + int(k) * args.a_k); }
+// Element k of row `i` of a, without the factor and with it.
+float bare(uint i, uint k) { return ELEMENT(args.a, a_row[i] + int(k) * args.a_k); }
+uint factor_row(uint i) { return min(i, args.m - 1) * args.factor_row; }
+float left(uint i, uint k) {
+  const float x = bare(i, k);
+  return FACTOR == LEAT_FACTOR_NONE ? x : x * ELEMENT(args.factor, factor_row(i) + k);
+}
+
+// Four of them from k on, a multiple of 4, where they may be read at a time.
+vec4 bare4(uint i, uint k) { return QUAD(args.a, (a_row[i] + int(k)) >> 2); }
+vec4 left4(uint i, uint k) {
+  const vec4 x = bare4(i, k);
+  return FACTOR == LEAT_FACTOR_NONE ? x : x * QUAD(args.factor, (factor_row(i) + k) >> 2);
+}
 
 // Adds up elements of k from `k` up to `end`, every PARTS.
 void add_singles(uint64_t column, int b_k, uint k, uint end) {
@@ -64,14 +79,14 @@ void add_singles(uint64_t column, int b_k, uint k, uint end) {
     }
     [[unroll]] for (uint j = 0; j < 4; ++j) {
       [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-        sums[i][0].x = fma(left(a_row[i], k + j * PARTS), y[j], sums[i][0].x);
+        sums[i][0].x = fma(left(i, k + j * PARTS), y[j], sums[i][0].x);
       }
     }
   }
   for (; k < end; k += PARTS) {
     const float y = ELEMENT(column, int(k) * b_k);
     [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-      sums[i][0].x = fma(left(a_row[i], k), y, sums[i][0].x);
+      sums[i][0].x = fma(left(i, k), y, sums[i][0].x);
     }
   }
 }
@@ -81,7 +96,7 @@ void add_fours(uint64_t column, uint k, uint end) {
   for (; k < end; k += 4 * PARTS) {
     const vec4 y = QUAD(column, k >> 2);
     [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-      const vec4 x = QUAD(args.a, (a_row[i] >> 2) + int(k >> 2));
+      const vec4 x = left4(i, k);
       sums[i][0].x = fma(x.x, y.x, fma(x.y, y.y, fma(x.z, y.z, fma(x.w, y.w, sums[i][0].x))));
     }
   }
@@ -96,13 +111,20 @@ uvec4 fetch(uint64_t b, int i) {
 void add_columns(uint64_t columns, int b_k, uint k, uint end) {
   for (; k < end; k += PARTS * DEPTH) {
     uvec4 y[DEPTH_MOST];
-    float x[8][DEPTH_MOST];
+    vec4 x[8][DEPTH_MOST / 4];
+    // What is beyond the end repeats the last, and is not added.
     [[unroll]] for (uint j = 0; j < DEPTH; ++j) {
-      // What is beyond the end repeats the last, and is not added.
-      const uint at = min(k + j, end - 1);
-      y[j] = fetch(columns, int(at) * b_k);
-      [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-        x[i][j] = left(a_row[i], at);
+      y[j] = fetch(columns, int(min(k + j, end - 1)) * b_k);
+    }
+    [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+      [[unroll]] for (uint q = 0; q < DEPTH / 4; ++q) {
+        if (FOURS_A != 0) {
+          x[i][q] = left4(i, min(k + 4 * q, end - 4));
+        } else {
+          [[unroll]] for (uint j = 0; j < 4; ++j) {
+            x[i][q][j] = left(i, min(k + 4 * q + j, end - 1));
+          }
+        }
       }
     }
     [[unroll]] for (uint j = 0; j < DEPTH; ++j) {
@@ -110,7 +132,7 @@ void add_columns(uint64_t columns, int b_k, uint k, uint end) {
         [[unroll]] for (uint h = 0; h < WIDTH / 4; ++h) {
           const vec4 four = FOUR(y[j], h);
           [[unroll]] for (uint i = 0; i < ROWS; ++i) {
-            sums[i][h] = fma(vec4(x[i][j]), four, sums[i][h]);
+            sums[i][h] = fma(vec4(x[i][j / 4][j % 4]), four, sums[i][h]);
           }
         }
       }
@@ -149,6 +171,51 @@ vec4 totals_of(uint t, uint slot) {
     }
   }
   return totals;
+}
+
+// What sums of squares of rows are put aside in, where no sums of products are any more: one for each thread, and behind
+// these one for each of FANS threads a row.
+#define FANS 16
+const uint FANNED = ROWS * THREADS;
+
+// Finds them; all threads call it. A thread takes the same elements whether it reads them one by one or at once.
+void add_squares(uint t) {
+  barrier();
+  [[unroll]] for (uint i = 0; i < ROWS; ++i) {
+    float sum = 0;
+    for (uint k = 4 * t; k < args.k; k += 4 * THREADS) {
+      vec4 x = vec4(0);
+      if (FOURS_A != 0) {
+        x = bare4(i, k);
+      } else {
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+          if (k + j < args.k) {
+            x[j] = bare(i, k + j);
+          }
+        }
+      }
+      sum += fma(x.x, x.x, x.y * x.y) + fma(x.z, x.z, x.w * x.w);
+    }
+    space[i * THREADS + t] = sum;
+  }
+  barrier();
+  for (uint own = t; own < FANS * ROWS; own += THREADS) {
+    float sum = 0;
+    for (uint j = own % FANS; j < THREADS; j += FANS) {
+      sum += space[own / FANS * THREADS + j];
+    }
+    space[FANNED + own] = sum;
+  }
+  barrier();
+}
+
+// What a row of the product is divided by, inverted.
+float inverse_root(uint row) {
+  float sum = 0;
+  for (uint j = 0; j < FANS; ++j) {
+    sum += space[FANNED + row * FANS + j];
+  }
+  return 1.0 / sqrt(sum / float(max(args.k, 1)) + args.epsilon);
 }
 
 void main() {
@@ -207,11 +274,17 @@ void main() {
       totals += Pieces(args.pieces).v[(s * args.tiles + number) * THREADS + t];
     }
   }
+  if (FACTOR == LEAT_FACTOR_NORM) {
+    add_squares(t);
+  }
   const uint column = column0 + t % COLUMNS;
   vec4 added = vec4(0);
   [[unroll]] for (uint j = 0; j < OWN_ROWS; ++j) {
     const uint row = t / COLUMNS + j * CHUNKS;
     if (row < args.m && column < its.n) {
+      if (FACTOR == LEAT_FACTOR_NORM) {
+        totals[j] *= inverse_root(row);
+      }
       totals[j] *= args.alpha;
       if (its.bias != 0) {
         const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row +
