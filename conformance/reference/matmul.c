@@ -131,9 +131,8 @@ static bool reshape_result(leati_ref_node *node) {
 }
 
 /* The first operand times input `at`, of rows that are normalised first where there is an epsilon. Parts round it to
- * their type; who divides the sums behind the product by the root takes what is denormal before for 0, which then
- * counts
- * `*out_scale` times as much. */
+ * their type. Who divides the sums of the product by the root instead may have taken denormal numbers for 0 before,
+ * which then lack `*out_scale` times as much. */
 static bool multiply(leati_ref_node *node, uint32_t at, leati_ref_tensor *a, double *out_scale) {
   const leati_ref_tensor *factor = leati_ref_input(node, at);
   const leati_ref_tensor *const inputs[2] = {node->inputs[0], factor};

@@ -187,7 +187,7 @@ int32_t leati_fuse_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error 
   return take_sides(f, n, "Add", true, take_bias, out_done, err);
 }
 
-static bool take_factor(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
+static bool take_alpha(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
   (void)from;
   return !p->conv && is_plain(p) && p->alpha == 1.0f && leati_fusion_scalar(f, other, &p->alpha);
 }
@@ -206,7 +206,7 @@ static bool take_divisor(const leati_fusion *f, product *p, uint32_t from, uint3
 }
 
 int32_t leati_fuse_scale(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  LEATI_TRY(take_sides(f, n, "Mul", true, take_factor, out_done, err));
+  LEATI_TRY(take_sides(f, n, "Mul", true, take_alpha, out_done, err));
   return *out_done ? LEAT_OK : take_sides(f, n, "Div", false, take_divisor, out_done, err);
 }
 
@@ -478,9 +478,9 @@ static bool is_given(const leati_fusion *f, uint32_t v) {
  * activation. */
 static bool read_part(const leati_fusion *f, const leati_node *node, product *out) {
   return read_product(f, node, out) && !out->conv && out->inputs[3] == LEAT_GRAPH_NO_VALUE &&
-         leati_attributes_int(&node->attributes, "transA", 0) == 0 && is_given(f, out->inputs[1]) &&
-         is_given(f, out->inputs[2]) && leati_fusion_view(f, out->inputs[1])->ndim == 2 &&
-         leati_fusion_view(f, node->outputs[0])->count != 0;
+         out->inputs[4] == LEAT_GRAPH_NO_VALUE && leati_attributes_int(&node->attributes, "transA", 0) == 0 &&
+         is_given(f, out->inputs[1]) && is_given(f, out->inputs[2]) &&
+         leati_fusion_view(f, out->inputs[1])->ndim == 2 && leati_fusion_view(f, node->outputs[0])->count != 0;
 }
 
 static bool is_transposed(const leati_fusion *f, uint32_t n) {
@@ -587,11 +587,11 @@ static bool read_multiplication(const leati_fusion *f, uint32_t v, multiplicatio
   return is;
 }
 
-/* Whether the kernel of the product of `x` and matrix `b` takes a factor. */
-static bool takes_factor(const leati_fusion *f, uint32_t x, uint32_t b, uint32_t c, bool trans_b) {
+/* Whether the kernel of a product with matrix `b` takes a factor. */
+static bool takes_factor(const leati_fusion *f, const multiplication *m, uint32_t b, uint32_t c, bool trans_b) {
   return b != LEAT_GRAPH_NO_VALUE && leati_fusion_view(f, b)->ndim == 2 && leati_fusion_view(f, c)->count != 0 &&
-         leati_product_takes_factor(f->graph->device, leati_fusion_view(f, x), leati_fusion_view(f, b),
-                                    leati_fusion_view(f, c), trans_b);
+         leati_product_takes_factor(f->graph->device, leati_fusion_view(f, m->x), leati_fusion_view(f, b),
+                                    leati_fusion_view(f, c), trans_b, m->norm);
 }
 
 /* Gives a MultiMatMul a factor. */
@@ -602,7 +602,7 @@ static int32_t factor_products(leati_fusion *f, uint32_t n, bool *out_done, leat
                node->attributes.count < LEATI_FUSION_ATTRIBUTES_MAX && read_multiplication(f, node->inputs[0], &m);
   for (uint32_t o = 0; o < node->output_count && takes; ++o) {
     takes = node->outputs[o] != LEAT_GRAPH_NO_VALUE &&
-            takes_factor(f, m.x, node->inputs[1 + o], node->outputs[o], is_transposed(f, n));
+            takes_factor(f, &m, node->inputs[1 + o], node->outputs[o], is_transposed(f, n));
   }
   if (!takes) {
     return LEAT_OK;
@@ -639,7 +639,7 @@ int32_t leati_fuse_factor(leati_fusion *f, uint32_t n, bool *out_done, leat_erro
   multiplication m;
   if (!read_product(f, &f->nodes[n], &p) || p.conv || p.inputs[4] != LEAT_GRAPH_NO_VALUE || p.kept_count == KEPT_MAX ||
       leati_attributes_int(&f->nodes[n].attributes, "transA", 0) != 0 || !read_multiplication(f, p.inputs[0], &m) ||
-      !takes_factor(f, m.x, p.inputs[1], f->nodes[n].outputs[0], is_transposed(f, n))) {
+      !takes_factor(f, &m, p.inputs[1], f->nodes[n].outputs[0], is_transposed(f, n))) {
     return LEAT_OK;
   }
   p.inputs[0] = m.x;

@@ -46,8 +46,9 @@ static int32_t plan_aligned(leati_planner *planner, const leati_view *factor, le
   return leati_plan_copy(planner, &from, out, err);
 }
 
-int32_t leati_plan_factor(leati_planner *planner, const leati_factor_state *state, const leati_view *factor, bool taken,
-                          leati_view *a, leati_view *space, leati_factor *out, leat_error *err) {
+int32_t leati_plan_factor(leati_planner *planner, const leati_factor_state *state, const char *name,
+                          const leati_view *factor, bool taken, leati_view *a, leati_view *space, leati_factor *out,
+                          leat_error *err) {
   *out = (leati_factor){0};
   if (taken) {
     LEATI_TRY(plan_aligned(planner, factor, space, err));
@@ -60,7 +61,7 @@ int32_t leati_plan_factor(leati_planner *planner, const leati_factor_state *stat
   memcpy(a->shape, given.shape, sizeof(a->shape));
   LEATI_TRY(leati_plan_temporary(planner, a, err));
   if (state->norm) {
-    return leati_plan_rms_norm(planner, &given, factor, state->epsilon, a, err);
+    return leati_plan_rms_norm(planner, name, &given, factor, state->epsilon, a, err);
   }
   const leati_elementwise product = {.kernel = leati_kernel_find(LEATI_KERNELS_BINARY, given.type),
                                      .operation = LEAT_EW_MUL,

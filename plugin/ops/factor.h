@@ -30,7 +30,8 @@ int32_t leati_factor_check(const char *name, const leati_factor_state *state, co
  * `*space`, begins where four elements may be read at once. Else plans the multiplication: `*inout_a` becomes its
  * result, and `*out` has no view.
  * @errors NOT_SUPPORTED: it has 2^31 elements or more, or rows that are too long to be normalised */
-int32_t leati_plan_factor(leati_planner *planner, const leati_factor_state *state, const leati_view *factor, bool taken,
-                          leati_view *inout_a, leati_view *space, leati_factor *out, leat_error *err);
+int32_t leati_plan_factor(leati_planner *planner, const leati_factor_state *state, const char *name,
+                          const leati_view *factor, bool taken, leati_view *inout_a, leati_view *space,
+                          leati_factor *out, leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_FACTOR_H_ */

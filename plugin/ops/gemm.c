@@ -370,7 +370,7 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
       .args = args,
       .args_size = sizeof(*args),
       LEATI_READS({laid.gemm.a, &args->a}, {laid.gemm.b, &args->b}, {laid.gemm.bias, &args->bias},
-                  {laid.gemm.gate, &args->gate}, {gemm->factor.view, &args->factor},
+                  {laid.gemm.gate, &args->gate}, {gemm->factor.view, &args->gate},
                   {laid.gemm.residual, &args->epilogue.residual}),
       LEATI_WRITES({laid.gemm.c, &args->c})};
   return leati_plan_tiles(planner, &dispatch, args, laid.tile_size, err);

@@ -27,7 +27,7 @@ typedef struct leati_epilogue_args {
 /** Argument record of the tiled kernels; GEMM_ARGS in kernels/gemm_args.glsl. Counts and strides in elements. */
 typedef struct leati_gemm_args {
   uint64_t a, b, c, bias;
-  uint64_t gate, factor;
+  uint64_t gate; /* or, of a product that takes one, the factor */
   uint64_t pieces, counters;
   leati_epilogue_args epilogue;
   uint32_t m, n, k;
@@ -74,7 +74,7 @@ typedef struct leati_gemm {
   const leati_view *bias;     /**< NULL: none */
   const leati_view *residual; /**< NULL: none */
   const leati_view *gate;     /**< compact; such a product is one of tiles. NULL: none */
-  leati_factor factor;        /**< of a product for which leati_gemm_takes_factor() */
+  leati_factor factor;        /**< of a product for whose layout leati_gemm_takes_factor() */
   leati_epilogue epilogue;
   int64_t m, n, k;
   int64_t a_row, a_k, b_k, b_column; /**< not negative */

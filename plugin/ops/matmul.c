@@ -85,6 +85,7 @@ static void shape_as(const leat_shape *product, leati_view *inout_view) {
 
 static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const matmul_state *state = leati_op_state_const(op);
+  const char *const name = leati_op_def_of(op)->info.name;
   leati_view result = call->outputs[0], *const c = &result;
   if (c->count == 0) {
     return LEAT_OK;
@@ -95,12 +96,13 @@ static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leat
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[1], &b, err));
   if (leati_input(call, 4) != NULL) {
-    const bool takes = leati_product_takes_factor(planner->device, &a, &b, c, state->trans_b);
-    LEATI_TRY(leati_plan_factor(planner, &state->factor, &call->inputs[4], takes, &a, &factor, &taken, err));
+    const leati_view *const added = leati_input(call, 3);
+    const bool takes = (added == NULL || (added->compact && added->count == c->count)) &&
+                       leati_product_takes_factor(planner->device, &a, &b, c, state->trans_b, state->factor.norm);
+    LEATI_TRY(leati_plan_factor(planner, &state->factor, name, &call->inputs[4], takes, &a, &factor, &taken, err));
   }
   if (state->ndim != 0) {
-    LEATI_TRY(leati_matrix_infer_product(leati_op_def_of(op)->info.name, &a, &b, state->trans_a, state->trans_b,
-                                         &product, err));
+    LEATI_TRY(leati_matrix_infer_product(name, &a, &b, state->trans_a, state->trans_b, &product, err));
     shape_as(&product, c);
   }
   const leati_matrix ma = leati_matrix_of(&a, state->trans_a, true), mb = leati_matrix_of(&b, state->trans_b, false);
@@ -306,12 +308,14 @@ leati_gemm leati_product_of(const leati_view *a, const leati_view *b, const leat
   return gemm;
 }
 
+/* What is divided by the root behind the sums overflows and underflows earlier than what is divided before; elements of
+ * float16 are far from that, however long the sums. */
 bool leati_product_takes_factor(const leat_device *device, const leati_view *a, const leati_view *b,
-                                const leati_view *c, bool trans_b) {
+                                const leati_view *c, bool trans_b, bool norm) {
   const leati_gemm gemm = leati_product_of(a, b, c, NULL, trans_b);
   leati_gemm_laid laid;
   leati_gemm_lay(device, &gemm, &laid);
-  return leati_gemm_takes_factor(&laid);
+  return leati_gemm_takes_factor(&laid) && (!norm || c->type == LEAT_TYPE_FLOAT16);
 }
 
 /* ---- Operands in place ------------------------------------------------------------------------------------------- */

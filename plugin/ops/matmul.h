@@ -18,8 +18,9 @@ bool leati_product_reads(const leat_device *device, const leati_view *a, const l
 leati_gemm leati_product_of(const leati_view *a, const leati_view *b, const leati_view *c, const leati_view *bias,
                             bool trans_b);
 
-/** Whether the kernel of such a product, which has elements, multiplies a by a factor. */
+/** Whether the kernel of such a product, which has elements, multiplies a by a factor; `norm`: and normalises its rows.
+ * A residual has to be compact and as large as c. */
 bool leati_product_takes_factor(const leat_device *device, const leati_view *a, const leati_view *b,
-                                const leati_view *c, bool trans_b);
+                                const leati_view *c, bool trans_b, bool norm);
 
 #endif /* LEAT_PLUGIN_OPS_MATMUL_H_ */

@@ -126,7 +126,7 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
   }
   multi_args args = {.gemm = first->args};
   leati_access reads[2 + 2 * LEATI_PRODUCTS_MAX] = {{first->gemm.a, &args.gemm.a},
-                                                    {first->gemm.factor.view, &args.gemm.factor}},
+                                                    {first->gemm.factor.view, &args.gemm.gate}},
                              writes[LEATI_PRODUCTS_MAX];
   args.gemm.tiles_n = 0;
   for (uint32_t i = 0; i < LEATI_PRODUCTS_MAX; ++i) {
@@ -219,10 +219,11 @@ static int32_t plan_factor(const multi_state *state, leati_planner *planner, con
   *out = (leati_factor){0};
   for (uint32_t i = 0; factor != NULL && i < count; ++i) {
     takes = takes && leati_product_takes_factor(planner->device, a, &parts[i].b, &call->outputs[parts[i].number],
-                                                state->trans_b);
+                                                state->trans_b, state->factor.norm);
   }
-  return factor == NULL || count == 0 ? LEAT_OK
-                                      : leati_plan_factor(planner, &state->factor, factor, takes, a, space, out, err);
+  return factor == NULL || count == 0
+             ? LEAT_OK
+             : leati_plan_factor(planner, &state->factor, "MultiMatMul", factor, takes, a, space, out, err);
 }
 
 static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {

@@ -212,14 +212,14 @@ static int32_t add_norm(leati_planner *planner, norm_job *job, leat_error *err) 
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-int32_t leati_plan_rms_norm(leati_planner *planner, const leati_view *given, const leati_view *given_scale,
-                            float epsilon, const leati_view *y, leat_error *err) {
+int32_t leati_plan_rms_norm(leati_planner *planner, const char *name, const leati_view *given,
+                            const leati_view *given_scale, float epsilon, const leati_view *y, leat_error *err) {
   LEATI_TRY(check_size(y, err));
   if (y->count == 0) {
     return LEAT_OK;
   }
   const int64_t count = given->shape[given->ndim - 1], rows = (int64_t)y->count / count;
-  LEATI_TRY(check_rounds(planner->device, "RMSNormalization", true, rows, count, err));
+  LEATI_TRY(check_rounds(planner->device, name, true, rows, count, err));
   leati_view x, scale;
   LEATI_TRY(leati_plan_compact(planner, given, &x, err));
   LEATI_TRY(leati_plan_compact(planner, given_scale, &scale, err));

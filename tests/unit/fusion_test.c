@@ -994,120 +994,152 @@ static uint32_t scale_made_of_the_sum(network *n) {
 /* ---- Scenes: what products multiply their first operand by ----------------------------------------------------------
  */
 
+static uint32_t half_constant(network *n, int32_t ndim, const int64_t *shape) {
+  return halved(n, constant(n, ndim, shape));
+}
+static uint32_t half_input(network *n, int32_t ndim, const int64_t *shape) {
+  return halved(n, add_input(n, ndim, shape));
+}
 static uint32_t rms_normed(network *n, uint32_t x) {
-  return NODE(n, "RMSNormalization", 23, x, constant(n, SHAPE(8)));
+  return NODE(n, "RMSNormalization", 23, x, half_constant(n, SHAPE(8)));
 }
 static uint32_t multiplied(network *n, uint32_t x) {
-  return NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 12)));
+  return NODE(n, "MatMul", 13, x, half_constant(n, SHAPE(8, 12)));
 }
 static uint32_t product_of_a_norm(network *n) {
-  return multiplied(n, rms_normed(n, input_of_rows(n)));
+  return widened(n, multiplied(n, rms_normed(n, half_input(n, SHAPE(2, 3, 8)))));
+}
+/* The sums of what is not normalised may overflow. */
+static uint32_t product_of_a_norm_of_floats(network *n) {
+  const uint32_t x = NODE(n, "RMSNormalization", 23, input_of_rows(n), constant(n, SHAPE(8)));
+  return NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 12)));
 }
 static uint32_t three_products_of_a_norm(network *n) {
-  const uint32_t x = rms_normed(n, add_input(n, SHAPE(2, 8)));
-  add_output(n, NODE(n, "Add", 14, multiplied(n, x), constant(n, SHAPE(12))));
-  add_output(n, multiplied(n, x));
-  return NODE(n, "Relu", 14, multiplied(n, x));
+  const uint32_t x = rms_normed(n, half_input(n, SHAPE(2, 8)));
+  const uint32_t y = NODE(n, "Add", 14, multiplied(n, x), half_constant(n, SHAPE(12))), z = multiplied(n, x);
+  const uint32_t relu = NODE(n, "Relu", 14, multiplied(n, x));
+  add_output(n, widened(n, y));
+  add_output(n, widened(n, z));
+  return widened(n, relu);
 }
 static uint32_t products_of_a_norm_apart(network *n) {
   static const leat_attribute transposed = ATTRIBUTE(INT, .name = "transB", .i = 1);
   static const leat_attribute *const list[] = {&transposed};
-  const uint32_t x = rms_normed(n, add_input(n, SHAPE(2, 8)));
-  add_output(n, multiplied(n, x));
-  const uint32_t y = NODE(n, "Gemm", 13, x, constant(n, SHAPE(12, 8)), constant(n, SHAPE(12)));
+  const uint32_t x = rms_normed(n, half_input(n, SHAPE(2, 8))), y = multiplied(n, x);
+  const uint32_t w = half_constant(n, SHAPE(12, 8)), bias = half_constant(n, SHAPE(12));
+  const uint32_t z = NODE(n, "Gemm", 13, x, w, bias);
   give(n, list, 1);
-  return y;
+  add_output(n, widened(n, y));
+  return widened(n, z);
 }
 static uint32_t norm_needed_elsewhere(network *n) {
-  const uint32_t x = rms_normed(n, input_of_rows(n));
-  add_output(n, x);
-  return multiplied(n, x);
+  const uint32_t x = rms_normed(n, half_input(n, SHAPE(2, 3, 8))), y = multiplied(n, x);
+  add_output(n, widened(n, x));
+  return widened(n, y);
 }
-/* What language models have between two sums, with weights up to 2 / 32 before the gate. */
-static uint32_t multiplied_by_little(network *n, uint32_t x) {
-  const uint32_t w = constant(n, SHAPE(8, 12));
-  for (int i = 0; i < 8 * 12; ++i) {
-    n->floats[w][i] /= 32;
-  }
-  return NODE(n, "MatMul", 13, x, w);
-}
+/* What language models have between two sums, of float32. */
 static uint32_t gated_layer(network *n) {
-  const uint32_t given = add_input(n, SHAPE(1, 1, 8)), x = rms_normed(n, given), gate = multiplied_by_little(n, x);
-  const uint32_t up = multiplied_by_little(n, x), silu = NODE(n, "Mul", 14, gate, NODE(n, "Sigmoid", 13, gate));
-  const uint32_t down = NODE(n, "MatMul", 13, NODE(n, "Mul", 14, silu, up), constant(n, SHAPE(12, 8)));
-  return NODE(n, "Add", 14, given, down);
+  const uint32_t x = add_input(n, SHAPE(1, 1, 8)), gate = NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 12)));
+  const uint32_t up = NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 12)));
+  const uint32_t inner = NODE(n, "Mul", 14, NODE(n, "Relu", 14, gate), up);
+  return NODE(n, "Add", 14, x, NODE(n, "MatMul", 13, inner, constant(n, SHAPE(12, 8))));
 }
 static uint32_t row_times_a_constant(network *n) {
-  return multiplied(n, NODE(n, "Mul", 14, constant(n, SHAPE(8)), add_input(n, SHAPE(3, 8))));
+  const uint32_t x = NODE(n, "Mul", 14, constant(n, SHAPE(8)), add_input(n, SHAPE(3, 8)));
+  return NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 12)));
 }
-/* com.microsoft's sum and norm; `parts` of its outputs are there, the second and third of which never are. */
-static uint32_t skip_normed(network *n, uint32_t x, uint32_t skip, uint32_t parts) {
-  const uint32_t y = NODE(n, "SkipSimplifiedLayerNormalization", 1, x, skip, constant(n, SHAPE(8)));
-  leat_graph_node *const node = &n->nodes[n->desc.node_count - 1];
-  node->domain = "com.microsoft";
-  if (parts == 4) {
-    n->arguments[n->desc.node_count - 1][1][1] = n->arguments[n->desc.node_count - 1][1][2] = LEAT_GRAPH_NO_VALUE;
-    node->output_count = 3;
-    add_output(n, add_part(n));
+/* Products of one operand, of which each has a factor of its own already. */
+static uint32_t products_with_factors(network *n) {
+  const uint32_t x = add_input(n, SHAPE(2, 8));
+  uint32_t y = 0;
+  for (int i = 0; i < 2; ++i) {
+    y = NODE(n, "FusedMatMul", 1, x, constant(n, SHAPE(8, 12)), LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE,
+             constant(n, SHAPE(8)));
+    n->nodes[n->desc.node_count - 1].domain = "leat";
+    if (i == 0) {
+      add_output(n, y);
+    }
   }
   return y;
 }
+/* com.microsoft's sum and norm; with `sum` that is given too. */
+static uint32_t skip_normed(network *n, uint32_t x, uint32_t skip, bool sum) {
+  const uint32_t scale = half_constant(n, SHAPE(8));
+  const uint32_t y = NODE(n, "SkipSimplifiedLayerNormalization", 1, x, skip, scale), k = n->desc.node_count - 1;
+  n->nodes[k].domain = "com.microsoft";
+  if (sum) {
+    n->arguments[k][1][1] = n->arguments[k][1][2] = LEAT_GRAPH_NO_VALUE;
+    n->nodes[k].output_count = 3;
+    add_output(n, widened(n, add_part(n)));
+  }
+  return y;
+}
+static uint32_t half_product(network *n, uint32_t x) {
+  return NODE(n, "MatMul", 13, x, half_constant(n, SHAPE(8, 8)));
+}
 static uint32_t skip_norm_of_a_product(network *n) {
-  const uint32_t x = add_input(n, SHAPE(2, 8)), y = NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8)));
-  return multiplied(n, skip_normed(n, x, y, 1));
+  const uint32_t x = half_input(n, SHAPE(2, 8));
+  return widened(n, multiplied(n, skip_normed(n, x, half_product(n, x), false)));
 }
 static uint32_t skip_norm_and_sum_of_a_product(network *n) {
-  const uint32_t x = add_input(n, SHAPE(2, 8)), z = NODE(n, "Softmax", 13, x);
-  return multiplied(n, skip_normed(n, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))), z, 4));
+  const uint32_t x = half_input(n, SHAPE(2, 8)), z = NODE(n, "Softmax", 13, x);
+  return widened(n, multiplied(n, skip_normed(n, half_product(n, x), z, true)));
 }
 /* The sum cannot be made where the product is: what it adds comes later. */
 static uint32_t skip_norm_of_what_comes_later(network *n) {
-  const uint32_t x = add_input(n, SHAPE(2, 8)), y = NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8)));
-  return multiplied(n, skip_normed(n, NODE(n, "Softmax", 13, x), y, 4));
+  const uint32_t x = half_input(n, SHAPE(2, 8)), y = half_product(n, x), z = NODE(n, "Softmax", 13, x);
+  return widened(n, skip_normed(n, z, y, true));
 }
 static uint32_t skip_norm_of_many_rows(network *n) {
-  const uint32_t x = add_input(n, SHAPE(17, 8)), y = NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8)));
-  return multiplied(n, skip_normed(n, x, y, 1));
+  const uint32_t x = half_input(n, SHAPE(17, 8));
+  return widened(n, multiplied(n, skip_normed(n, x, half_product(n, x), false)));
 }
 static uint32_t product_of_a_norm_of_many_rows(network *n) {
-  return multiplied(n, rms_normed(n, add_input(n, SHAPE(17, 8))));
+  return widened(n, multiplied(n, rms_normed(n, half_input(n, SHAPE(17, 8)))));
 }
 static uint32_t few_columns_of_a_norm_of_many_rows(network *n) {
-  return NODE(n, "MatMul", 13, rms_normed(n, add_input(n, SHAPE(17, 8))), constant(n, SHAPE(8, 2)));
+  const uint32_t x = rms_normed(n, half_input(n, SHAPE(17, 8)));
+  return widened(n, NODE(n, "MatMul", 13, x, half_constant(n, SHAPE(8, 2))));
 }
 static uint32_t matrices_of_a_norm(network *n) {
-  return NODE(n, "MatMul", 13, rms_normed(n, input_of_rows(n)), constant(n, SHAPE(2, 8, 12)));
+  const uint32_t x = rms_normed(n, half_input(n, SHAPE(2, 3, 8)));
+  return widened(n, NODE(n, "MatMul", 13, x, half_constant(n, SHAPE(2, 8, 12))));
 }
 static uint32_t norm_on_the_right(network *n) {
-  return NODE(n, "MatMul", 13, add_input(n, SHAPE(3, 2)), rms_normed(n, add_input(n, SHAPE(2, 8))));
+  const uint32_t x = half_input(n, SHAPE(3, 2));
+  return widened(n, NODE(n, "MatMul", 13, x, rms_normed(n, half_input(n, SHAPE(2, 8)))));
 }
 static uint32_t norm_that_is_transposed(network *n) {
   static const leat_attribute transposed = ATTRIBUTE(INT, .name = "transA", .i = 1);
   static const leat_attribute *const list[] = {&transposed};
-  const uint32_t y = NODE(n, "Gemm", 13, rms_normed(n, add_input(n, SHAPE(2, 8))), constant(n, SHAPE(2, 12)));
+  const uint32_t w = half_constant(n, SHAPE(2, 12)), x = rms_normed(n, half_input(n, SHAPE(2, 8)));
+  const uint32_t y = NODE(n, "Gemm", 13, x, w);
   give(n, list, 1);
-  return y;
+  return widened(n, y);
 }
 static uint32_t norm_of_two_dimensions(network *n) {
   static const leat_attribute second = ATTRIBUTE(INT, .name = "axis", .i = 1);
   static const leat_attribute *const list[] = {&second};
-  const uint32_t y = NODE(n, "RMSNormalization", 23, input_of_rows(n), constant(n, SHAPE(3, 8)));
+  const uint32_t scale = half_constant(n, SHAPE(3, 8));
+  const uint32_t y = NODE(n, "RMSNormalization", 23, half_input(n, SHAPE(2, 3, 8)), scale);
   give(n, list, 1);
-  return multiplied(n, y);
+  return widened(n, multiplied(n, y));
 }
 static uint32_t norm_with_a_scale_for_each_row(network *n) {
-  return multiplied(n, NODE(n, "RMSNormalization", 23, input_of_rows(n), constant(n, SHAPE(3, 8))));
+  const uint32_t scale = half_constant(n, SHAPE(3, 8));
+  return widened(n, multiplied(n, NODE(n, "RMSNormalization", 23, half_input(n, SHAPE(2, 3, 8)), scale)));
 }
 static uint32_t product_of_a_layer_norm(network *n) {
-  return multiplied(n, normed(n, input_of_rows(n)));
+  return NODE(n, "MatMul", 13, normed(n, input_of_rows(n)), constant(n, SHAPE(8, 12)));
 }
 static uint32_t rows_times_a_column(network *n) {
-  return multiplied(n, NODE(n, "Mul", 14, add_input(n, SHAPE(3, 8)), add_input(n, SHAPE(3, 1))));
+  const uint32_t x = NODE(n, "Mul", 14, add_input(n, SHAPE(3, 8)), add_input(n, SHAPE(3, 1)));
+  return NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 12)));
 }
 static uint32_t factor_needed_elsewhere(network *n) {
   const uint32_t x = NODE(n, "Mul", 14, add_input(n, SHAPE(3, 8)), add_input(n, SHAPE(3, 8)));
   add_output(n, x);
-  return multiplied(n, x);
+  return NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 12)));
 }
 
 /* ---- Running them ------------------------------------------------------------------------------------------------
@@ -1144,15 +1176,16 @@ typedef struct scene {
  * and 6 * 110. The function's slope is below 1. Times a pixel and a weight, each up to 2, four such are added up then.
  */
 #define SQUEEZED (2 * (3 * 2 * (4 * 2 * 27 * 2 + 7 * 18) + 6 * 110) * 0x1p-24)
-/* A norm of 8 elements is at most 6 with scales up to 2, and off by NORM of 1 more than that; so is each of the 8 that
- * weights up to 2 multiply, and their sum by 10 roundings of 96 at most, either way. */
-#define NORM_MULTIPLIED (8 * 2 * 7 * NORM + 2 * 10 * 96 * 0x1p-24)
+/* A norm of 8 elements of float16 is at most 6 with scales up to 2. By parts it is rounded to 16 bits, and perhaps the
+ * sum before it; 8 of them are multiplied by weights up to 2, and what that gives, up to 96, is rounded by both ways.
+ */
+#define NORM_MULTIPLIED ((8 * 2 * 6 * 2 + 2 * 96) * 0x1p-11)
 /* Elements and factors up to 2 are rounded once more by one way, and the sums of 8 of their products with weights up to
  * 2 ten times by both. */
 #define MULTIPLIED (8 * 2 * 4 * (1 + 2 * 10) * 0x1p-24)
-/* Gate and other half are up to 3 and off by a 32nd of that; what they give, of a slope of 1.1, is multiplied by
- * weights up to 2, of which there are 12. */
-#define GATED (12 * 2 * 2 * 3 * 1.1 / 32 * NORM_MULTIPLIED + 2 * 14 * 12 * 2 * 9 * 0x1p-24)
+/* Both halves are up to 32 and off by ten roundings either way; 12 products of them are multiplied by weights up to 2.
+ */
+#define GATED (12 * 2 * 32 * 32 * (2 * 10 + 2 * 14) * 0x1p-24)
 #define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
 
 static const scene scenes[] = {
@@ -1275,35 +1308,37 @@ static const scene scenes[] = {
     {"sum, layer norm, and the mean", sum_and_mean, {0}, 2, 0},
     {"sum, norm of two dimensions", sum_normed_in_layers, {0}, 2, 0},
     {"sum, norm scaled by what follows", scale_made_of_the_sum, {0}, 3, 0},
-    {"product of a norm", product_of_a_norm, {DONE(FACTOR, 1)}, 1, NORM_MULTIPLIED},
+    {"product of a norm", product_of_a_norm, {DONE(FACTOR, 1)}, 3, NORM_MULTIPLIED},
+    {"product of a norm of float32", product_of_a_norm_of_floats, {0}, 2, 0},
     {"three products of a norm",
      three_products_of_a_norm,
      {DONE(BIAS, 1), DONE(ACTIVATION, 1), DONE(PRODUCTS, 1), DONE(FACTOR, 1)},
-     1,
+     5,
      NORM_MULTIPLIED},
-    {"products of a norm, apart", products_of_a_norm_apart, {DONE(FACTOR, 2)}, 2, NORM_MULTIPLIED},
-    {"product of a norm that is needed", norm_needed_elsewhere, {DONE(FACTOR, 1)}, 2, NORM_MULTIPLIED},
+    {"products of a norm, apart", products_of_a_norm_apart, {DONE(FACTOR, 2)}, 5, NORM_MULTIPLIED},
+    {"product of a norm that is needed", norm_needed_elsewhere, {DONE(FACTOR, 1)}, 5, NORM_MULTIPLIED},
     {"gated layer",
      gated_layer,
-     {DONE(SWISH, 1), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1), DONE(PRODUCTS, 1), DONE(FACTOR, 2)},
+     {DONE(ACTIVATION, 1), DONE(RESIDUAL, 1), DONE(PRODUCTS, 1), DONE(FACTOR, 1)},
      2,
      GATED},
     {"product of rows times a constant", row_times_a_constant, {DONE(FACTOR, 1)}, 1, MULTIPLIED},
-    {"product, skip norm", skip_norm_of_a_product, {DONE(RESIDUAL, 1), DONE(FACTOR, 1)}, 2, NORM_MULTIPLIED},
+    {"products with factors", products_with_factors, {0}, 2, 0},
+    {"product, skip norm", skip_norm_of_a_product, {DONE(RESIDUAL, 1), DONE(FACTOR, 1)}, 4, NORM_MULTIPLIED},
     {"product, skip norm, and the sum",
      skip_norm_and_sum_of_a_product,
      {DONE(RESIDUAL, 1), DONE(FACTOR, 1)},
-     3,
+     6,
      NORM_MULTIPLIED},
-    {"skip norm of what comes later", skip_norm_of_what_comes_later, {0}, 4, 0},
-    {"skip norm of many rows", skip_norm_of_many_rows, {0}, 3, 0},
-    {"product of a norm of many rows", product_of_a_norm_of_many_rows, {0}, 2, 0},
-    {"few columns of a norm of many rows", few_columns_of_a_norm_of_many_rows, {0}, 2, 0},
-    {"matrices of a norm", matrices_of_a_norm, {0}, 2, 0},
-    {"norm on the right", norm_on_the_right, {0}, 2, 0},
-    {"norm that is transposed", norm_that_is_transposed, {0}, 2, 0},
-    {"norm of two dimensions", norm_of_two_dimensions, {0}, 2, 0},
-    {"norm with a scale for each row", norm_with_a_scale_for_each_row, {0}, 2, 0},
+    {"skip norm of what comes later", skip_norm_of_what_comes_later, {0}, 6, 0},
+    {"skip norm of many rows", skip_norm_of_many_rows, {0}, 5, 0},
+    {"product of a norm of many rows", product_of_a_norm_of_many_rows, {0}, 4, 0},
+    {"few columns of a norm of many rows", few_columns_of_a_norm_of_many_rows, {0}, 4, 0},
+    {"matrices of a norm", matrices_of_a_norm, {0}, 4, 0},
+    {"norm on the right", norm_on_the_right, {0}, 5, 0},
+    {"norm that is transposed", norm_that_is_transposed, {0}, 4, 0},
+    {"norm of two dimensions", norm_of_two_dimensions, {0}, 4, 0},
+    {"norm with a scale for each row", norm_with_a_scale_for_each_row, {0}, 4, 0},
     {"product of a layer norm", product_of_a_layer_norm, {0}, 2, 0},
     {"rows times a column", rows_times_a_column, {0}, 2, 0},
     {"factor needed elsewhere", factor_needed_elsewhere, {0}, 2, 0},

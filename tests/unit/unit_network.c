@@ -181,6 +181,11 @@ void run_nodes(const place *p, const network *n, results *out) {
     }
     for (uint32_t i = 0; i < node->input_count; ++i) {
       const uint32_t v = node->inputs[i];
+      if (v == LEAT_GRAPH_NO_VALUE) {
+        in[i] = NULL;
+        list[i] = NULL;
+        continue;
+      }
       in[i] = (host_inputs >> i & 1) != 0 ? &host[v] : &device[v];
       assert_true((host_inputs >> i & 1) == 0 || is_host[v]);
       infos[i] = (leat_value_info){.struct_size = sizeof(infos[i]), .ndim = -1, .dtype = device[v].dtype};

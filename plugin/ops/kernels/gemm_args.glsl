@@ -14,7 +14,7 @@
 
 #define GEMM_ARGS                                                                             \
   uint64_t a, b, c, bias;     /* bias: 0 for none */                                            \
-  uint64_t gate, factor;      /* where a kernel says that there is one */                       \
+  uint64_t gate;              /* or factor, where a kernel says that there is one */            \
   uint64_t pieces, counters;  /* where k is split, see split.glsl */                            \
   EPILOGUE_ARGS                                                                                 \
   uint m, n, k;                                                                               \

@@ -60,14 +60,14 @@ float bare(uint i, uint k) { return ELEMENT(args.a, a_row[i] + int(k) * args.a_k
 uint factor_row(uint i) { return min(i, args.m - 1) * args.factor_row; }
 float left(uint i, uint k) {
   const float x = bare(i, k);
-  return FACTOR == LEAT_FACTOR_NONE ? x : x * ELEMENT(args.factor, factor_row(i) + k);
+  return FACTOR == LEAT_FACTOR_NONE ? x : x * ELEMENT(args.gate, factor_row(i) + k);
 }
 
 // Four of them from k on, a multiple of 4, where they may be read at a time.
 vec4 bare4(uint i, uint k) { return QUAD(args.a, (a_row[i] + int(k)) >> 2); }
 vec4 left4(uint i, uint k) {
   const vec4 x = bare4(i, k);
-  return FACTOR == LEAT_FACTOR_NONE ? x : x * QUAD(args.factor, (factor_row(i) + k) >> 2);
+  return FACTOR == LEAT_FACTOR_NONE ? x : x * QUAD(args.gate, (factor_row(i) + k) >> 2);
 }
 
 // Adds up elements of k from `k` up to `end`, every PARTS.
@@ -173,8 +173,8 @@ vec4 totals_of(uint t, uint slot) {
   return totals;
 }
 
-// What sums of squares of rows are put aside in, where no sums of products are any more: one for each thread, and behind
-// these one for each of FANS threads a row.
+// Where squares of rows are put aside, once no sums of products are there: a sum of each thread, and behind these one
+// of each of FANS threads a row.
 #define FANS 16
 const uint FANNED = ROWS * THREADS;
 
@@ -215,7 +215,7 @@ float inverse_root(uint row) {
   for (uint j = 0; j < FANS; ++j) {
     sum += space[FANNED + row * FANS + j];
   }
-  return 1.0 / sqrt(sum / float(max(args.k, 1)) + args.epsilon);
+  return args.k == 0 ? 0.0 : 1.0 / sqrt(sum / float(args.k) + args.epsilon);
 }
 
 void main() {
