@@ -255,8 +255,8 @@
  * Measure: leat-bench --only download; gpt2. */
 #define LEATI_DELIVERY_HUGE_MIN (UINT64_C(2) << 20)
 /** Bytes of a staging chunk for argument records, and for uploads or downloads: most models' fit in one of each. A list
- * with several is written again each time, for they come in another order. Larger: more memory of each stream; fewer
- * chunks. From: benchmarks, "Decoding". Measure: whole models, decoder.py, leat-info's staging_bytes. */
+ * with several may be written again each time, as they come in another order. Larger: more memory of each stream;
+ * fewer chunks. From: benchmarks, "Decoding". Measure: whole models, decoder.py, leat-info's staging_bytes. */
 #define LEATI_CHUNK_ARGUMENTS_SIZE (UINT64_C(256) << 10)
 #define LEATI_CHUNK_COPY_SIZE (UINT64_C(256) << 10)
 /** Bytes that larger chunks are rounded up to, a power of two. Larger: they serve more copies; more is lost in each.
