@@ -343,10 +343,13 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   }
 }
 
-void leati_gemm_take_factor(const leati_factor *factor, leati_gemm_laid *laid) {
-  laid->pipeline.constants.gemv.factor = factor->norm ? LEAT_FACTOR_NORM : LEAT_FACTOR_ELEMENTS;
-  laid->args.factor_row = factor->one_row ? 0 : laid->args.k;
-  laid->args.epsilon = factor->epsilon;
+void leati_gemm_take_factor(leati_gemm_laid *laid) {
+  const leati_factor *const factor = &laid->gemm.factor;
+  if (factor->view != NULL) {
+    laid->pipeline.constants.gemv.factor = factor->norm ? LEAT_FACTOR_NORM : LEAT_FACTOR_ELEMENTS;
+    laid->args.factor_row = factor->one_row ? 0 : laid->args.k;
+    laid->args.epsilon = factor->epsilon;
+  }
 }
 
 int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err) {
@@ -359,12 +362,10 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
   leati_gemm_laid laid;
   leati_gemm_lay(planner->device, gemm, &laid);
   leati_gemm_args *const args = &laid.args;
-  if (gemm->factor.view != NULL) {
-    if (!leati_gemm_takes_factor(&laid)) {
-      return leati_fail(err, LEAT_ERROR_INTERNAL, "a factor of a matrix product of %u rows", args->m);
-    }
-    leati_gemm_take_factor(&gemm->factor, &laid);
+  if (gemm->factor.view != NULL && !leati_gemm_takes_factor(&laid)) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "a factor of a matrix product of %u rows", args->m);
   }
+  leati_gemm_take_factor(&laid);
   leati_dispatch_desc dispatch = {
       .pipeline = laid.pipeline,
       .args = args,

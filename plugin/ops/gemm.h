@@ -117,8 +117,8 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *gemm, leati_gem
 static inline bool leati_gemm_takes_factor(const leati_gemm_laid *laid) {
   return laid->skinny && !laid->transposed && laid->args.batch == 1;
 }
-/** Fills in the rest of the argument record and of the pipeline of such a product. */
-void leati_gemm_take_factor(const leati_factor *factor, leati_gemm_laid *inout_laid);
+/** Fills in what the argument record and the pipeline of such a product have for its factor, if there is one. */
+void leati_gemm_take_factor(leati_gemm_laid *laid);
 
 /** Plans a matrix product. Nothing is done when c has no elements; k may be 0.
  * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */

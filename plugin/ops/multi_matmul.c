@@ -121,9 +121,7 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
                              leat_error *err) {
   leati_gemm_laid together = parts[0]->laid;
   const leati_gemm_laid *const first = &together;
-  if (first->gemm.factor.view != NULL) {
-    leati_gemm_take_factor(&first->gemm.factor, &together);
-  }
+  leati_gemm_take_factor(&together);
   multi_args args = {.gemm = first->args};
   leati_access reads[2 + 2 * LEATI_PRODUCTS_MAX] = {{first->gemm.a, &args.gemm.a},
                                                     {first->gemm.factor.view, &args.gemm.gate}},
