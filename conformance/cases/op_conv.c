@@ -80,6 +80,32 @@
     }                                                                                                                  \
   }
 
+/* Convolutions of a type of 16 bits whose groups have a multiple of eight channels, which a backend may fetch at once:
+ * all kinds of views, windows and padding, as many taps as a word has bits and fewer, and infinities beside the
+ * padding. */
+#define EIGHTS(type_label, t)                                                                                         \
+  {.name = "Conv",                                                                                                    \
+   .label = "channels_" type_label,                                                                                   \
+   .since_version = 22,                                                                                               \
+   .variants = VIEW_TRANSPOSED | VIEW_SLICED | VIEW_OFFSET,                                                           \
+   .threads = THREADS_16,                                                                                             \
+   .attributes = {A_INTS("pads", 1, 1, 1, 1)},                                                                        \
+   .inputs = {RANGE_OF(t, -2, 2, 2, 16, 9, 7), RANGE_OF(t, -2, 2, 33, 16, 3, 3), RANGE_OF(t, -2, 2, 33)}},            \
+      HALF_CONV("channels_groups_" type_label,                                                                        \
+                ATTRIBUTES(A_INT("group", 2), A_INTS("strides", 2, 1), A_INTS("dilations", 1, 2),                     \
+                           A_INTS("pads", 0, 1, 2, 3)),                                                               \
+                RANGE_OF(t, -2, 2, 2, 48, 11, 13), RANGE_OF(t, -2, 2, 12, 24, 3, 2), RANGE_OF(t, -2, 2, 12)),         \
+      HALF_CONV("channels_3d_" type_label, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1, 1, 1)),                              \
+                RANGE_OF(t, -2, 2, 1, 8, 4, 5, 6), RANGE_OF(t, -2, 2, 5, 8, 3, 3, 3)),                                \
+      HALF_CONV("channels_31_taps_" type_label, ATTRIBUTES(A_INTS("pads", 15, 15)), RANGE_OF(t, -2, 2, 1, 8, 70),     \
+                RANGE_OF(t, -2, 2, 4, 8, 31)),                                                                        \
+      HALF_CONV("channels_32_taps_" type_label, ATTRIBUTES(A_INTS("pads", 15, 16)), RANGE_OF(t, -2, 2, 1, 8, 70),     \
+                RANGE_OF(t, -2, 2, 4, 8, 32)),                                                                        \
+      HALF_CONV("channels_special_" type_label, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)),                               \
+                MIXED(t, -300, 300, 1, 8, 2, 3), RANGE_OF(t, 0.5f, 2, 3, 8, 3, 3)),                                   \
+      HALF_CONV("channels_tiles_of_64_" type_label, ATTRIBUTES(A_INTS("pads", 0, 1)), RANGE_OF(t, -2, 2, 1, 8, 6401), \
+                RANGE_OF(t, -2, 2, 33, 8, 2))
+
 /* The pools of a type of 16 bits. */
 #define HALF_POOLS(type_label, t)                                                                                   \
   {.name = "MaxPool",                                                                                               \
@@ -156,6 +182,13 @@ static const leati_op_spec specs[] = {
 
     HALVES("float16", LEATI_REF_FLOAT16, 60000),
     HALVES("bfloat16", LEATI_REF_BFLOAT16, 1e9f),
+    EIGHTS("float16", LEATI_REF_FLOAT16),
+    EIGHTS("bfloat16", LEATI_REF_BFLOAT16),
+    HALF_CONV("channels_tiles_of_128_bfloat16", ATTRIBUTES(A_INTS("pads", 0, 1)),
+              RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 8, 12801), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 65, 8, 2)),
+    /* 400 millions of multiplications. */
+    HALF_CONV("channels_many_float16", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)),
+              RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 64, 104, 104), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 64, 64, 3, 3)),
     HALF_POOLS("float16", LEATI_REF_FLOAT16),
     HALF_POOLS("bfloat16", LEATI_REF_BFLOAT16),
     {.name = "Conv",

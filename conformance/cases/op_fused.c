@@ -43,7 +43,7 @@
                RANGE_OF(t, -2, 2, 68, 20), RANGE_OF(t, -2, 2, 68, 36), ABSENT, RANGE_OF(t, -2, 2, 20),             \
                RANGE_OF(t, -2, 2, 36)),                                                                            \
       CONV(named, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1), NAMED("Relu"), A_INT("residual_first", 0)),               \
-           RANGE_OF(t, -2, 2, 2, 4, 8, 8), RANGE_OF(t, -2, 2, 6, 4, 3, 3), RANGE_OF(t, -2, 2, 6),                  \
+           RANGE_OF(t, -2, 2, 2, 8, 8, 8), RANGE_OF(t, -2, 2, 6, 8, 3, 3), RANGE_OF(t, -2, 2, 6),                  \
            RANGE_OF(t, -2, 2, 2, 6, 8, 8))
 
 /* Rows that are normalised on their way into one product and into two. */

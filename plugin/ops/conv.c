@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/gemm.h"
+#include "ops/movement.h"
 
 enum { CONV, CONV_TRANSPOSE };
 
@@ -31,6 +32,7 @@ typedef struct conv_args {
   uint32_t taps;
   uint32_t kernel_area, kernel_width;
   uint32_t per_taps[2], per_area[2], per_width[2];
+  uint32_t channels, pixel_size, per_channels[2];
   int32_t stride[3], dilation[3], pad[3];
 } conv_args;
 
@@ -55,6 +57,12 @@ static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_128] = LEATI_KERNELS_CONV_MATRIX_128,
     [LEATI_TILE_64] = LEATI_KERNELS_CONV_MATRIX_64,
     [LEATI_TILE_32] = LEATI_KERNELS_CONV_MATRIX_32,
+};
+
+static const leati_kernel_set last_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_CONV_LAST_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_CONV_LAST_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_CONV_LAST_32,
 };
 
 /* Multiplier and shift by which the kernel divides numbers below 2^31 by `d`: the rounded-up inverse of d with 33 bits,
@@ -219,11 +227,13 @@ static int32_t conv_infer(const leat_op *op, const leati_call *call, leat_shape 
   return leati_input(call, 4) == NULL ? LEAT_OK : check_gate(state, &fit, x, leati_input(call, 4), err);
 }
 
-/* The tensors of a convolution, all compact, and what is done with a sum before it is stored. */
+/* The tensors of a convolution, all compact, and what is done with a sum before it is stored. With `channels_last` the
+ * second dimension of x and w is the innermost in memory. */
 typedef struct conv_job {
   const leati_view *x, *w, *y;
   const leati_view *bias, *residual, *gate; /* NULL: none */
   const leati_epilogue *epilogue;
+  bool channels_last;
 } conv_job;
 
 static void copy3(int32_t *to, const int64_t *from) {
@@ -333,6 +343,35 @@ static bool holds_quads(const leati_view *view) {
   return holds(view, 4);
 }
 
+/* Of the kernels that read channels which are neighbours: how many at once, and taps at most, for each of which a
+ * thread has a bit (STEPS - 1 in kernels/conv_matrix.comp). */
+#define CHANNELS_AT_ONCE 8
+#define CHANNELS_TAPS_MAX 31
+
+/* Gives `view` with the same elements where its second dimension is the innermost in memory, copied unless they lie so
+ * already. */
+static int32_t plan_channels_last(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err) {
+  const int32_t last = view->ndim - 1;
+  leati_view moved = *view;
+  int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
+  for (int32_t d = 0; d <= last; ++d) {
+    const int32_t from = d == 0 ? 0 : d == last ? 1 : d + 1;
+    shape[d] = view->shape[from];
+    strides[d] = view->strides[from];
+  }
+  leati_view_reshape(&moved, view->ndim, shape, strides);
+  moved.compact = moved.compact && holds(&moved, 16 / moved.item_size);
+  LEATI_TRY(leati_plan_compact(planner, &moved, out, err));
+  strides[1] = 1;
+  strides[last] = view->shape[1];
+  for (int32_t d = last - 1; d >= 2; --d) {
+    strides[d] = strides[d + 1] * view->shape[d + 1];
+  }
+  strides[0] = (int64_t)(view->count / (uint64_t)view->shape[0]);
+  leati_view_reshape(out, view->ndim, view->shape, strides);
+  return LEAT_OK;
+}
+
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */
 static leati_pipeline_key choose_kernel(const leat_device *device, const conv_job *job, bool transposed, bool volume,
                                         uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
@@ -342,9 +381,10 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
   if (job->x->count != 0 && matrix.m != 0) {
     const uint32_t at_once = 16 / job->w->item_size;
     const uint32_t subgroup = device->physical->subgroup_size;
-    *out_tile = leati_gemm_choose_matrix_tile(device, true, args);
+    const leati_kernel_set *const kernels = job->channels_last ? last_kernels : matrix_kernels;
+    *out_tile = leati_gemm_choose_matrix_tile(device, !job->channels_last, args);
     return (leati_pipeline_key){
-        .kernel = leati_kernel_find(matrix_kernels[*out_tile], job->y->type),
+        .kernel = leati_kernel_find(kernels[*out_tile], job->y->type),
         .constants.conv_matrix = {.wide = !transposed && args->k % at_once == 0 && holds(job->w, at_once),
                                   .transposed = transposed,
                                   .volume = volume,
@@ -367,15 +407,32 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
                                                  .residual = residual}};
 }
 
+/* A convolution as a product for each group, of tensors with these shapes. */
+static leati_gemm_args product_of(const leati_window_fit *fit, int64_t group, const leati_view *x,
+                                  const leati_view *y) {
+  return (leati_gemm_args){.m = (uint32_t)(y->shape[1] / group),
+                           .n = (uint32_t)(y->shape[0] * product3(fit->out)),
+                           .k = (uint32_t)(x->shape[1] / group * product3(fit->kernel)),
+                           .batch = (uint32_t)group};
+}
+
+/* Whether images and weights are moved so that their channels are neighbours before they are multiplied. */
+static bool pays_channels_last(const leat_device *device, const leati_window_fit *fit, int64_t group,
+                               const leati_view *x, const leati_view *y) {
+  const leati_gemm_args product = product_of(fit, group, x, y);
+  const leati_gemm_shape shape = {.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
+  return x->count != 0 && x->shape[1] / group % CHANNELS_AT_ONCE == 0 && product3(fit->kernel) <= CHANNELS_TAPS_MAX &&
+         leati_gemm_matrix(device, last_kernels, y->type, &product).m != 0 &&
+         leati_conv_last_pays(&device->traits, &shape);
+}
+
 static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group, const leati_window_fit *fit,
                          const conv_job *job, leat_error *err) {
   const leati_view *const x = job->x, *const w = job->w, *const y = job->y;
   const int64_t taps = product3(fit->kernel), pixels = product3(fit->out), plane = product3(fit->in);
   const int64_t channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
-  conv_args args = {.gemm = {.m = (uint32_t)channels_out,
-                             .n = (uint32_t)(y->shape[0] * pixels),
-                             .k = (uint32_t)(channels_in * taps),
-                             .batch = (uint32_t)group},
+  const bool last = job->channels_last;
+  conv_args args = {.gemm = product_of(fit, group, x, y),
                     .pixels = (uint32_t)pixels,
                     .out_height = (uint32_t)fit->out[1],
                     .out_width = (uint32_t)fit->out[2],
@@ -385,13 +442,16 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
                     .plane = (uint32_t)plane,
                     .image_in = (uint32_t)(x->shape[1] * plane),
                     .image_out = (uint32_t)(y->shape[1] * pixels),
-                    .group_in = (uint32_t)(channels_in * plane),
+                    .group_in = (uint32_t)(last ? channels_in : channels_in * plane),
                     .group_out = (uint32_t)(channels_out * pixels),
                     .group_weights = (uint32_t)(channels_out * channels_in * taps),
                     .group_rows = (uint32_t)channels_out,
                     .taps = (uint32_t)taps,
                     .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
-                    .kernel_width = (uint32_t)fit->kernel[2]};
+                    .kernel_width = (uint32_t)fit->kernel[2],
+                    .channels = (uint32_t)channels_in,
+                    .pixel_size = (uint32_t)x->shape[1]};
+  make_divisor(args.channels != 0 ? args.channels : 1, args.per_channels);
   make_divisor(args.taps, args.per_taps);
   make_divisor(args.kernel_area, args.per_area);
   make_divisor(args.kernel_width, args.per_width);
@@ -431,8 +491,15 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
                         "a convolution of tensors with 2^31 elements or more is not supported");
     }
   }
-  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));
-  LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &w, err));
+  const bool pointwise = !transposed && leati_conv_is_pointwise(&fit);
+  const bool depthwise = !transposed && !pointwise && state->group > 1 && call->inputs[1].shape[1] == 1 &&
+                         fits_depthwise(planner->device, &fit);
+  job.channels_last = !transposed && !pointwise && !depthwise &&
+                      pays_channels_last(planner->device, &fit, state->group, &call->inputs[0], y);
+  int32_t (*const put)(leati_planner *, const leati_view *, leati_view *, leat_error *) =
+      job.channels_last ? plan_channels_last : leati_plan_compact;
+  LEATI_TRY(put(planner, &call->inputs[0], &x, err));
+  LEATI_TRY(put(planner, &call->inputs[1], &w, err));
   if (leati_input(call, 2) != NULL) {
     LEATI_TRY(leati_plan_compact(planner, &call->inputs[2], &b, err));
     job.bias = &b;
@@ -445,13 +512,11 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
     LEATI_TRY(leati_plan_compact(planner, &call->inputs[4], &g, err));
     job.gate = &g;
   }
-  if (!transposed) {
-    if (leati_conv_is_pointwise(&fit)) {
-      return add_pointwise(planner, state->group, product3(fit.out), &job, err);
-    }
-    if (state->group > 1 && w.shape[1] == 1 && fits_depthwise(planner->device, &fit)) {
-      return add_depthwise(planner, &fit, &job, err);
-    }
+  if (pointwise) {
+    return add_pointwise(planner, state->group, product3(fit.out), &job, err);
+  }
+  if (depthwise) {
+    return add_depthwise(planner, &fit, &job, err);
   }
   return add_tiled(planner, transposed, state->group, &fit, &job, err);
 }

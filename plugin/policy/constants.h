@@ -349,6 +349,12 @@
  * as above. From: an H200. Measure: --tune. */
 #define LEATI_MATRIX_GATHER_SPLIT_FILL 4u
 #define LEATI_MATRIX_GATHER_SPLIT_MIN 192u
+/** Millions of multiplications from which on a convolution on matrix hardware has the channels of images and weights
+ * moved next to each other first, to gather eight of them at once. Larger: what both dispatches of that cost is less of
+ * the convolution, and more convolutions gather one element at a time. From: an H200 (3 x 3 in float16, us without and
+ * with: 115 millions 10.4 and 11.3 to 14.5 and 20.4, 462 millions 23.1 and 21.7, 925 millions 26.8 and 26.4 to 62 and
+ * 44, 59,190 millions 820 and 528). Measure: --tune; leat-bench --only kernels --rows 'half-conv-*'. */
+#define LEATI_CONV_LAST_MIN 384u
 /** Keys from which on attention of float16 is computed by matrix hardware. Larger: the plain kernel, which is sooner
  * done with few, has more. From: an H200 (64 keys: 8.6 us, and 6.2 without; 128: 7.2 and 11.7; 2,048: 0.76 ms
  * and 10.3). Measure: --tune. */

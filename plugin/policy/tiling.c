@@ -78,6 +78,12 @@ bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *sh
   return leati_gemm_cut_matrices(traits, shape, false, &cut) == LEATI_TILE_128;
 }
 
+bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape) {
+  /* Within 64 bits: of either there are less than 2^31. */
+  const uint64_t results = (uint64_t)shape->m * shape->n * shape->batch;
+  return results * shape->k / 1000000 >= traits->tuning.conv_last_min;
+}
+
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows) {
   const uint64_t enough = quarters(traits, traits->tuning.attention_fill_quarters);
   uint32_t subgroups = LEATI_MATRIX_SUBGROUPS;

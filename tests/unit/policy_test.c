@@ -425,6 +425,15 @@ static void parts_of_float32_pay_with_the_largest_tile(void **state) {
   assert_false(leati_gemm_parts_pay(&large, &(leati_gemm_shape){.m = 64, .n = 128 * wanted, .k = 64, .batch = 1}));
 }
 
+static void channels_are_moved_for_convolutions_that_multiply_much(void **state) {
+  (void)state;
+  const uint32_t results = LEATI_CONV_LAST_MIN * 1000;
+  assert_true(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 8, .n = results, .k = 125, .batch = 1}));
+  assert_true(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 2, .n = results, .k = 125, .batch = 4}));
+  assert_false(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 8, .n = results - 1, .k = 125, .batch = 1}));
+  assert_true(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 1, .n = INT32_MAX, .k = INT32_MAX, .batch = 1}));
+}
+
 static void attention_has_subgroups_as_long_as_they_fill_the_device(void **state) {
   (void)state;
   const uint64_t wanted = 128 * LEATI_ATTENTION_FILL_QUARTERS / 4;
@@ -809,6 +818,7 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
   for (int gathers = 0; gathers <= 1; ++gathers) {
     note(answers, leati_gemm_cut_matrices(device, s, gathers != 0, &cut) + cut.splits * 8);
   }
+  note(answers, leati_conv_last_pays(device, s));
   for (uint32_t along = LEATI_ALONG_K; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
     const leati_gemv_cut few = leati_gemm_cut_skinny(device, s, along);
     assert_true(few.gemm.splits <= PIECES_MAX);
@@ -933,6 +943,7 @@ int main(void) {
       cmocka_unit_test(tiles_are_the_largest_that_fill_the_device),
       cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
       cmocka_unit_test(parts_of_float32_pay_with_the_largest_tile),
+      cmocka_unit_test(channels_are_moved_for_convolutions_that_multiply_much),
       cmocka_unit_test(attention_has_subgroups_as_long_as_they_fill_the_device),
       cmocka_unit_test(attention_shares_keys_where_queries_are_few),
       cmocka_unit_test(attention_of_few_queries_stays_in_registers),

@@ -18,6 +18,8 @@ foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;64;16;16")
   endif()
   leat_kernel(conv_matrix_${extent} conv_matrix.comp MATRICES TYPES ${multiplied} ${constants}
     DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part_rows} WN=${part_columns})
+  leat_kernel(conv_last_${extent} conv_matrix.comp MATRICES TYPES ${multiplied} ${constants}
+    DEFINES CHANNELS_LAST BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part_rows} WN=${part_columns})
 endforeach()
 leat_kernel(unfold unfold.comp)
 leat_kernel(squeeze_excite squeeze_excite.comp TYPES F32 F16 BF16 CONSTANTS QUADS ACTIVATION GATE_ACTIVATION)

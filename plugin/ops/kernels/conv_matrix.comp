@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Convolution and transposed convolution on matrix hardware (VK_KHR_cooperative_matrix) of operands of 16 bits, or
 // split into parts of 16 bits, sums in float32: as conv.comp, with the tile of gathered pixels along k.
+//
+// With CHANNELS_LAST images lie by [image][pixel][channel] and weights by [row][tap][channel], not transposed, and k runs
+// over taps and channels. A group has a multiple of eight channels, so that eight are of one tap and are fetched at once.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
@@ -15,13 +18,12 @@
 LEAT_CONSTANT(uint, WIDE, 0);     // 1: weights may be moved 16 bytes at a time
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
 layout(local_size_x_id = CONSTANT_THREADS) in;
-#define GATHERED uint
-// Without a branch, so that all that a thread gathers is on its way at once. The host sends no images without an
-// element 0 here.
-// What is masked is masked by the bits of an element: a mask of all 32 makes NVIDIA's compiler a branch of it, and a
-// convolution of float16 takes twice as long.
-#define GATHER(p, i, inside) (BITS_OF(p, inside ? i : 0) & (inside ? ELEMENT_MASK : 0u))
+#ifdef CHANNELS_LAST
+#define STEPS 32 // one more than CHANNELS_TAPS_MAX in ops/conv.c
+#define PIXEL_SIZE args.pixel_size
+#else
 #define STEPS BK
+#endif
 uint64_t a_base, c_base, residual_base;
 uint k_end, group_row, batch;
 #include "conv_sides.glsl"
@@ -29,6 +31,84 @@ uint k_end, group_row, batch;
 #define A_ALONG_K true
 #define B_ALONG_K true
 uvec2 place_a(uint number) { return place_along_k(number); }
+
+#ifdef CHANNELS_LAST
+
+#define OPEN_A true
+#define OPEN_B false
+uvec2 place_b(uint number) { return place_along_k(number); }
+
+EIGHT eight_at(uint64_t p, uint at) {
+#if PARTS == 1
+  return U32x4(p).v[at >> 3];
+#else
+  return Eight(U32x4(p).v[at >> 2], U32x4(p).v[(at >> 2) + 1]);
+#endif
+}
+
+EIGHT fetch_a(uint i, uint k) { return eight_at(a_base, min(i, args.m - 1) * args.k + min(k, args.k - 8)); }
+
+// Of the pixels for which a thread fetches: where it is, as pixel_base, and a bit for each tap that is inside.
+uint bases[BN * BK / 8 / THREADS], taps_inside[BN * BK / 8 / THREADS];
+
+void find_pixels(uint column0) {
+  for (uint tap = gl_LocalInvocationIndex; tap < STEPS; tap += THREADS) {
+    steps[tap] = step_of(tap);
+  }
+  barrier();
+  [[unroll]] for (uint e = 0; e < BN * BK / 8 / THREADS; ++e) {
+    find_pixel(column0 + place_b(gl_LocalInvocationIndex + e * THREADS).x, batch);
+    bases[e] = pixel_base;
+    taps_inside[e] = 0;
+    for (uint tap = 0; tap < args.taps; ++tap) {
+      uint at;
+      taps_inside[e] |= uint(find_element(steps[tap], at)) << tap;
+    }
+  }
+}
+
+// Eight elements from memory and the tap that they are of; NO_TAP, which is inside of no image: they are 0.
+struct Held {
+  EIGHT eight;
+  uint tap;
+};
+#define NO_TAP (STEPS - 1)
+#define HELD_B Held
+#define NO_B Held(NO_EIGHT, NO_TAP)
+#define READY_B(which, held) ready_b(which, held)
+
+// All bits if a tap is inside for the pixel of an eight, or none; without a comparison, of which a compiler might make a
+// branch.
+uint inside(uint which, uint tap) { return uint(bitfieldExtract(int(taps_inside[which]), int(tap), 1)); }
+
+Held fetch_b(uint which, uint i, uint k) {
+  const uint from = min(k, args.k - 8);
+  const uint tap = divide(from, args.per_channels[0], args.per_channels[1]);
+  const uint own = k < k_end ? tap : NO_TAP;
+  const uint at = ((bases[which] + uint(steps[tap].x)) & inside(which, own)) + (from - tap * args.channels);
+  return Held(eight_at(args.b, at), own);
+}
+
+EIGHT ready_b(uint which, Held held) {
+  const uint mask = inside(which, held.tap);
+#if PARTS == 1
+  return held.eight & mask;
+#else
+  return Eight(held.eight.first & mask, held.eight.last & mask);
+#endif
+}
+
+#else
+
+// What lies under the tap of a step, as bits; without a branch, so that all that a thread gathers is on its way at once. The
+// host sends no images without an element 0 here. What is masked is masked by the bits of an element: a mask of all 32
+// makes NVIDIA's compiler a branch of it, and a convolution of float16 takes twice as long.
+uint gather(ivec4 step) {
+  uint at;
+  const bool inside = find_element(step, at);
+  return BITS_OF(args.b, inside ? at : 0) & (inside ? ELEMENT_MASK : 0u);
+}
+
 // Neighbouring threads have neighbouring pixels.
 uvec2 place_b(uint number) { return uvec2(number % BN, number / BN * 8); }
 
@@ -56,7 +136,7 @@ EIGHT fetch_a(uint i, uint k) {
   return eight;
 }
 
-EIGHT fetch_b(uint i, uint k) {
+EIGHT fetch_b(uint which, uint i, uint k) {
   if (THREADS < BN) { // else a thread has one pixel only
     find_pixel(i, batch);
   }
@@ -81,6 +161,8 @@ void prepare(uint k0) {
   }
 }
 
+#endif
+
 #if PARTS == 2
 // The sum of a row and a column, in float32 and one product after the other.
 float plain_sum(uint row, uint column) {
@@ -88,7 +170,14 @@ float plain_sum(uint row, uint column) {
   k_end = args.k;
   find_pixel(column, batch);
   for (uint k = 0; k < args.k; ++k) {
-    sum = fma(ELEMENT(a_base, weight_place(row, k)), uintBitsToFloat(gather(step_of(k))), sum);
+    uint at;
+#ifdef CHANNELS_LAST
+    const bool inside = find_element(steps[k / args.channels], at);
+    at += k % args.channels;
+#else
+    const bool inside = find_element(step_of(k), at);
+#endif
+    sum = fma(ELEMENT(a_base, weight_place(row, k)), inside ? ELEMENT(args.b, at) : 0.0, sum);
   }
   return sum;
 }
@@ -136,6 +225,10 @@ void main() {
   residual_base = args.residual + uint64_t(batch) * args.group_out * ELEMENT_SIZE;
   group_row = batch * args.group_rows;
   k_end = min(args.k, k_begin + args.k_chunk);
+#ifdef CHANNELS_LAST
+  find_pixels(tile.column * BN);
+#else
   find_pixel(tile.column * BN + gl_LocalInvocationIndex % BN, batch);
+#endif
   matrix_product(tile, tile.row * BM, tile.column * BN, k_begin);
 }

@@ -4,13 +4,17 @@
 // images, k runs over input channels and taps. The batch of the product is the group. One and two spatial dimensions
 // come as three.
 //
-// The including file defines GATHERED, the type of what is gathered, GATHER(p, i, inside), which is element i from
-// address p on, or 0 if it is not inside, STEPS, the number of k that are gathered after one preparation, and
-// `uint k_end`, where the k of this workgroup end.
+// The including file defines STEPS, the number of k that are gathered after one preparation, and `uint k_end`, where the
+// k of this workgroup end. If channels are neighbours in memory it also defines PIXEL_SIZE, the elements from one pixel
+// of an image to the next, and takes steps of taps alone.
 #ifndef LEAT_CONV_SIDES_GLSL_
 #define LEAT_CONV_SIDES_GLSL_
 
 #include "epilogue.glsl"
+
+#ifndef PIXEL_SIZE
+#define PIXEL_SIZE 1
+#endif
 
 LEAT_CONSTANT(uint, TRANSPOSED, 0);
 LEAT_CONSTANT(uint, VOLUME, 0); // 1: the depth of kernel, input or output is not 1, or is padded
@@ -26,6 +30,7 @@ struct Args {
   uint taps;               // of the kernel; per_taps divides by it
   uint kernel_area, kernel_width;
   uint per_taps[2], per_area[2], per_width[2];
+  uint channels, pixel_size, per_channels[2]; // of CHANNELS_LAST: those of a group, of all groups
   int stride[3], dilation[3], pad[3];
 };
 LEAT_ARGS
@@ -72,7 +77,7 @@ void find_pixel(uint own, uint batch) {
   pixel_h = TRANSPOSED != 0 ? int(y) + args.pad[1] : int(y) * args.stride[1] - args.pad[1];
   pixel_w = TRANSPOSED != 0 ? int(x) + args.pad[2] : int(x) * args.stride[2] - args.pad[2];
   if (TRANSPOSED == 0) {
-    pixel_base += uint((pixel_d * args.height + pixel_h) * args.width + pixel_w);
+    pixel_base += uint((pixel_d * args.height + pixel_h) * args.width + pixel_w) * PIXEL_SIZE;
   }
   if (own >= args.n) {
     pixel_h = TRANSPOSED != 0 ? -1 : OUTSIDE;
@@ -98,7 +103,7 @@ ivec4 step_of(uint k) {
   step.z = k < k_end ? int(tap_h) * args.dilation[1] : OUTSIDE;
   step.w = int(tap - tap_h * args.kernel_width) * args.dilation[2];
   if (TRANSPOSED == 0) {
-    step.x += (step.y * args.height + step.z) * args.width + step.w;
+    step.x += ((step.y * args.height + step.z) * args.width + step.w) * int(PIXEL_SIZE);
   }
   return step;
 }
@@ -109,18 +114,16 @@ int source(int at, int step, const uint d) {
   return n >= 0 && n % args.stride[d] == 0 ? n / args.stride[d] : -1;
 }
 
-// What lies under the tap of a step, of this thread's pixel.
-GATHERED gather(ivec4 step) {
+// Where what lies under the tap of a step is, of this thread's pixel; if that is inside of the image.
+bool find_element(ivec4 step, out uint at) {
   const int z = VOLUME == 0 ? 0 : TRANSPOSED != 0 ? source(pixel_d, step.y, 0) : pixel_d + step.y;
   const int y = TRANSPOSED != 0 ? source(pixel_h, step.z, 1) : pixel_h + step.z;
   const int x = TRANSPOSED != 0 ? source(pixel_w, step.w, 2) : pixel_w + step.w;
-  const bool inside =
-      (VOLUME == 0 || uint(z) < uint(args.depth)) && uint(y) < uint(args.height) && uint(x) < uint(args.width);
-  uint at = pixel_base + uint(step.x);
+  at = pixel_base + uint(step.x);
   if (TRANSPOSED != 0) {
     at += uint((z * args.height + y) * args.width + x);
   }
-  return GATHER(args.b, at, inside);
+  return (VOLUME == 0 || uint(z) < uint(args.depth)) && uint(y) < uint(args.height) && uint(x) < uint(args.width);
 }
 
 // Where the element of a column in row 0 of the group lies in the result, and in the residual.

@@ -87,7 +87,7 @@ EIGHT fetch_a(uint i, uint k) {
 #ifdef NBITS
 // Eight weights are of one block. What is fetched are their words, scale and zero point in 16 bits each, and how many
 // there are: what becomes of them waits until they are kept. Where each k says its block it does not.
-uvec4 fetch_b(uint i, uint k) {
+uvec4 fetch_b(uint which, uint i, uint k) {
   uvec4 eight = uvec4(0);
   if (i < n && k < k_end) {
     if (INDEXED != 0) {
@@ -116,9 +116,13 @@ uvec4 ready_b(uvec4 eight) {
   const vec4 high = centred(BITS == 4 ? eight.x >> 16 : eight.y, zero) * scale;
   return uvec4(NARROW4(without_filling(low, int(eight.w))), NARROW4(without_filling(high, int(eight.w) - 4)));
 }
-#define READY_B(eight) ready_b(eight)
+#define HELD_B uvec4
+#define NO_B uvec4(0)
+#define READY_B(which, held) ready_b(held)
 #else
-EIGHT fetch_b(uint i, uint k) { return fetch(MODE_B, OPEN_B, (WIDE & 8) != 0, b_base, b_column, b_k, i, k, n); }
+EIGHT fetch_b(uint which, uint i, uint k) {
+  return fetch(MODE_B, OPEN_B, (WIDE & 8) != 0, b_base, b_column, b_k, i, k, n);
+}
 #endif
 
 #if PARTS == 2

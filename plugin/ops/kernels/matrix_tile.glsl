@@ -8,10 +8,13 @@
 // - A_ALONG_K: whether the tile of a lies in shared memory along k, else along its rows; B_ALONG_K the same of b.
 // - uvec2 place_a(number): row and k, in the tile, of the first element of the eight of this number, the others of
 //   which follow along k or along rows; place_b() the same of b, with columns for rows.
-// - EIGHT fetch_a(i, k): those eight, from row i of the result and k on; fetch_b() the same from column i. For rows and
-//   columns that are not there it may be anything: they are left out in the end. Those from k_end on are 0 unless
-//   OPEN_A (OPEN_B) is true: then they may be anything too. A file defines both of these or neither.
-// - READY_B(eight), if an eight of b is something else when it is fetched: what is multiplied.
+// - EIGHT fetch_a(i, k): those eight, from row i of the result and k on; HELD_B fetch_b(which, i, k) the same from column
+//   i, where `which` is their number among those that the thread fetches at once. For rows and columns that are not
+//   there it may be anything: they are left out in the end. Those from k_end on are 0 unless OPEN_A (OPEN_B) is true:
+//   then they may be anything too. A file defines both of these or neither.
+// - HELD_B, if an eight of b is something else while it is on its way from memory; NO_B, one of zeros; and
+//   READY_B(which, held), the EIGHT that is multiplied. What fetch_b() does with an element makes the thread wait for
+//   it, while it could multiply what came before: READY_B() is where that belongs.
 // - void finish(row, column, vec4 sum): stores what comes of the sums of four columns; those of the tile that are not
 //   in the result are to be left out.
 // - PREPARES, if all threads are to call `void prepare(k)` before what lies from k on is fetched, with a barrier after
@@ -19,8 +22,10 @@
 #ifndef LEAT_MATRIX_TILE_GLSL_
 #define LEAT_MATRIX_TILE_GLSL_
 
-#ifndef READY_B
-#define READY_B(eight) eight
+#ifndef HELD_B
+#define HELD_B EIGHT
+#define NO_B NO_EIGHT
+#define READY_B(which, held) held
 #endif
 #ifndef OPEN_A
 #define OPEN_A false
@@ -53,7 +58,7 @@ shared uvec4 tiles[TILES > SUMS ? TILES : SUMS];
 // globals, NVIDIA's compiler copies in each turn of the loop.
 const uint LOADS_A = BM * BK / 8 / THREADS;
 const uint LOADS_B = BN * BK / 8 / THREADS;
-#define HELD inout EIGHT held_a[LOADS_A], inout EIGHT held_b[LOADS_B]
+#define HELD inout EIGHT held_a[LOADS_A], inout HELD_B held_b[LOADS_B]
 
 uvec2 place_of_a(uint e) { return place_a(gl_LocalInvocationIndex + e * THREADS); }
 uvec2 place_of_b(uint e) { return place_b(gl_LocalInvocationIndex + e * THREADS); }
@@ -65,7 +70,7 @@ void fetch_tiles(HELD, uint row0, uint column0, uint k0) {
   }
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
     const uvec2 at = place_of_b(e);
-    held_b[e] = fetch_b(column0 + at.x, k0 + at.y);
+    held_b[e] = fetch_b(e, column0 + at.x, k0 + at.y);
   }
 }
 
@@ -78,7 +83,7 @@ void end_tiles(HELD, uint k0) {
   }
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
     if (OPEN_B && k0 + place_of_b(e).y >= k_end) {
-      held_b[e] = NO_EIGHT;
+      held_b[e] = NO_B;
     }
   }
 }
@@ -103,7 +108,7 @@ void keep_tiles(HELD, uint k0) {
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
     const uvec2 at = place_of_b(e);
     keep_eight(FIRST_B + (B_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8), TILE_B,
-               READY_B(held_b[e]));
+               READY_B(e, held_b[e]));
   }
 }
 
@@ -152,7 +157,8 @@ void add_tiles(uint row, uint column) {
 // Computes the tile of a workgroup, of which (row0, column0) is the first element, from k to k_end, and finishes it, or
 // puts it with those of the other splits.
 void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
-  EIGHT held_a[LOADS_A], held_b[LOADS_B];
+  EIGHT held_a[LOADS_A];
+  HELD_B held_b[LOADS_B];
   const uint row = gl_SubgroupID / ACROSS * WM, column = gl_SubgroupID % ACROSS * WN;
   [[unroll]] for (uint e = 0; e < ROWS * COLUMNS; ++e) {
     sums[e] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
