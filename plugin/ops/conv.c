@@ -4,6 +4,7 @@
 
 #include "core/status.h"
 #include "device/device.h"
+#include "memory/memory.h"
 #include "ops/attribute.h"
 #include "ops/gemm.h"
 #include "ops/movement.h"
@@ -347,6 +348,8 @@ static bool holds_quads(const leati_view *view) {
  * thread has a bit (STEPS - 1 in kernels/conv_matrix.comp). */
 #define CHANNELS_AT_ONCE 8
 #define CHANNELS_TAPS_MAX 31
+/* Blocks of the size of what is moved that have to fit into an allocation: a graph's arena has it beside all else. */
+#define MEMORY_MARGIN 8
 
 /* Gives `view` with the same elements where its second dimension is the innermost in memory, copied unless they lie so
  * already. */
@@ -376,12 +379,13 @@ static int32_t plan_channels_last(leati_planner *planner, const leati_view *view
 static leati_pipeline_key choose_kernel(const leat_device *device, const conv_job *job, bool transposed, bool volume,
                                         uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
   const uint32_t activation = job->epilogue->activation.operation;
-  /* The kernel for matrix hardware also reads element 0 for pixels that are outside of the image. */
-  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, job->y->type, args);
+  /* pays_channels_last() asks for these too. */
+  const leati_kernel_set *const kernels = job->channels_last ? last_kernels : matrix_kernels;
+  const leati_matrix_shape matrix = leati_gemm_matrix(device, kernels, job->y->type, args);
+  /* The kernels for matrix hardware also read element 0 for pixels that are outside of the image. */
   if (job->x->count != 0 && matrix.m != 0) {
     const uint32_t at_once = 16 / job->w->item_size;
     const uint32_t subgroup = device->physical->subgroup_size;
-    const leati_kernel_set *const kernels = job->channels_last ? last_kernels : matrix_kernels;
     *out_tile = leati_gemm_choose_matrix_tile(device, !job->channels_last, args);
     return (leati_pipeline_key){
         .kernel = leati_kernel_find(kernels[*out_tile], job->y->type),
@@ -416,14 +420,18 @@ static leati_gemm_args product_of(const leati_window_fit *fit, int64_t group, co
                            .batch = (uint32_t)group};
 }
 
-/* Whether images and weights are moved so that their channels are neighbours before they are multiplied. */
-static bool pays_channels_last(const leat_device *device, const leati_window_fit *fit, int64_t group,
-                               const leati_view *x, const leati_view *y) {
+/* Whether images and weights are moved so that their channels are neighbours before they are multiplied. They are not
+ * where copying would be refused, or might leave too little memory. */
+static bool pays_channels_last(leat_device *device, const leati_window_fit *fit, int64_t group, const leati_view *x,
+                               const leati_view *w, const leati_view *y) {
   const leati_gemm_args product = product_of(fit, group, x, y);
   const leati_gemm_shape shape = {.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
+  const uint64_t moved = x->count + w->count;
   return x->count != 0 && x->shape[1] / group % CHANNELS_AT_ONCE == 0 && product3(fit->kernel) <= CHANNELS_TAPS_MAX &&
+         leati_check_reach(x, "x", NULL) == LEAT_OK && leati_check_reach(w, "w", NULL) == LEAT_OK &&
          leati_gemm_matrix(device, last_kernels, y->type, &product).m != 0 &&
-         leati_conv_last_pays(&device->traits, &shape);
+         leati_conv_last_pays(&device->traits, &shape, moved) &&
+         leati_memory_possible(device, MEMORY_MARGIN * moved * x->item_size);
 }
 
 static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group, const leati_window_fit *fit,
@@ -495,7 +503,7 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
   const bool depthwise = !transposed && !pointwise && state->group > 1 && call->inputs[1].shape[1] == 1 &&
                          fits_depthwise(planner->device, &fit);
   job.channels_last = !transposed && !pointwise && !depthwise &&
-                      pays_channels_last(planner->device, &fit, state->group, &call->inputs[0], y);
+                      pays_channels_last(planner->device, &fit, state->group, &call->inputs[0], &call->inputs[1], y);
   int32_t (*const put)(leati_planner *, const leati_view *, leati_view *, leat_error *) =
       job.channels_last ? plan_channels_last : leati_plan_compact;
   LEATI_TRY(put(planner, &call->inputs[0], &x, err));

@@ -355,6 +355,10 @@
  * with: 115 millions 10.4 and 11.3 to 14.5 and 20.4, 462 millions 23.1 and 21.7, 925 millions 26.8 and 26.4 to 62 and
  * 44, 59,190 millions 820 and 528). Measure: --tune; leat-bench --only kernels --rows 'half-conv-*'. */
 #define LEATI_CONV_LAST_MIN 384u
+/** Multiplications for each element that is moved so, at least. Larger: likewise. From: an H200 (32 channels to 32, 288
+ * of them: 41.4 and 38.5 us) and reasoning (a convolution of one tap that skips pixels does few with each, and what it
+ * skips would be moved too). Measure: --tune. */
+#define LEATI_CONV_LAST_EACH 192u
 /** Keys from which on attention of float16 is computed by matrix hardware. Larger: the plain kernel, which is sooner
  * done with few, has more. From: an H200 (64 keys: 8.6 us, and 6.2 without; 128: 7.2 and 11.7; 2,048: 0.76 ms
  * and 10.3). Measure: --tune. */

@@ -78,10 +78,10 @@ bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *sh
   return leati_gemm_cut_matrices(traits, shape, false, &cut) == LEATI_TILE_128;
 }
 
-bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape) {
+bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape, uint64_t moved) {
   /* Within 64 bits: of either there are less than 2^31. */
-  const uint64_t results = (uint64_t)shape->m * shape->n * shape->batch;
-  return results * shape->k / 1000000 >= traits->tuning.conv_last_min;
+  const uint64_t products = (uint64_t)shape->m * shape->n * shape->batch * shape->k;
+  return products / 1000000 >= traits->tuning.conv_last_min && products / traits->tuning.conv_last_each >= moved;
 }
 
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows) {

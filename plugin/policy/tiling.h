@@ -79,9 +79,9 @@ static inline uint32_t leati_matrix_subgroups(leati_tile tile) {
 /** Whether a product of float32 takes less time by parts of bfloat16 on matrix hardware than by the tiled kernels: with
  * the largest tile alone, where each part that is brought in is used most often. */
 bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *shape);
-/** Whether a convolution of 16 bits, as such a product, takes less time on matrix hardware if the channels of images
- * and weights are moved next to each other first. */
-bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape);
+/** Whether a convolution on matrix hardware, as such a product, takes less time if the channels of images and weights,
+ * `moved` elements in all, are moved next to each other first. */
+bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape, uint64_t moved);
 /** Subgroups of a workgroup of the kernel for attention on matrix hardware, each of which has `rows` queries of one of
  * `heads`, those of all batches. */
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows);

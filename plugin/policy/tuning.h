@@ -36,6 +36,7 @@
   X(LEATI_MATRIX_GATHER_SPLIT_FILL, matrix_gather_split_fill, 0, 16)           \
   X(LEATI_MATRIX_GATHER_SPLIT_MIN, matrix_gather_split_min, 64, 1048576)       \
   X(LEATI_CONV_LAST_MIN, conv_last_min, 0, 2147483647)                         \
+  X(LEATI_CONV_LAST_EACH, conv_last_each, 1, 2147483647)                       \
   X(LEATI_ATTENTION_MATRIX_KEYS, attention_matrix_keys, 1, 2147483647)         \
   X(LEATI_ATTENTION_FILL_QUARTERS, attention_fill_quarters, 0, 64)             \
   X(LEATI_ATTENTION_SPLIT_FILL_QUARTERS, attention_split_fill_quarters, 0, 32) \

@@ -428,10 +428,14 @@ static void parts_of_float32_pay_with_the_largest_tile(void **state) {
 static void channels_are_moved_for_convolutions_that_multiply_much(void **state) {
   (void)state;
   const uint32_t results = LEATI_CONV_LAST_MIN * 1000;
-  assert_true(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 8, .n = results, .k = 125, .batch = 1}));
-  assert_true(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 2, .n = results, .k = 125, .batch = 4}));
-  assert_false(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 8, .n = results - 1, .k = 125, .batch = 1}));
-  assert_true(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 1, .n = INT32_MAX, .k = INT32_MAX, .batch = 1}));
+  const uint64_t moved = UINT64_C(1000000) * LEATI_CONV_LAST_MIN / LEATI_CONV_LAST_EACH;
+  assert_true(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 8, .n = results, .k = 125, .batch = 1}, moved));
+  assert_true(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 2, .n = results, .k = 125, .batch = 4}, moved));
+  assert_false(
+      leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 8, .n = results - 1, .k = 125, .batch = 1}, moved));
+  assert_false(
+      leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 8, .n = results, .k = 125, .batch = 1}, moved + 1));
+  assert_true(leati_conv_last_pays(&large, &(leati_gemm_shape){.m = 1, .n = INT32_MAX, .k = INT32_MAX, .batch = 1}, 1));
 }
 
 static void attention_has_subgroups_as_long_as_they_fill_the_device(void **state) {
@@ -818,7 +822,7 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
   for (int gathers = 0; gathers <= 1; ++gathers) {
     note(answers, leati_gemm_cut_matrices(device, s, gathers != 0, &cut) + cut.splits * 8);
   }
-  note(answers, leati_conv_last_pays(device, s));
+  note(answers, leati_conv_last_pays(device, s, (uint64_t)s->n * s->k));
   for (uint32_t along = LEATI_ALONG_K; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
     const leati_gemv_cut few = leati_gemm_cut_skinny(device, s, along);
     assert_true(few.gemm.splits <= PIECES_MAX);

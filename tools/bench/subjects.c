@@ -48,6 +48,7 @@ const leati_tune_subject leati_tune_subjects[] = {
     OF(MATRICES, HALF_CONVOLUTIONS, "matrix_gather_split_fill", 2, 3, 4, 6, 8),
     OF(MATRICES, HALF_CONVOLUTIONS, "matrix_gather_split_min", 64, 128, 192, 256, 384),
     OF(MATRICES, HALF_CONVOLUTIONS, "conv_last_min", 64, 256, 384, 640, 1024, 4096),
+    OF(MATRICES, HALF_CONVOLUTIONS, "conv_last_each", 1, 192, 384, 512, 1024),
     OF(MATRICES, HALF_ATTENTION, "attention_matrix_keys", 64, 128, 160, 512),
     OF(MATRICES, HALF_ATTENTION, "attention_fill_quarters", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, ATTENTION, "attention_split_fill_quarters", 2, 4, 6, 8, 16),

@@ -48,22 +48,31 @@ EIGHT eight_at(uint64_t p, uint at) {
 
 EIGHT fetch_a(uint i, uint k) { return eight_at(a_base, min(i, args.m - 1) * args.k + min(k, args.k - 8)); }
 
-// Of the pixels for which a thread fetches: where it is, as pixel_base, and a bit for each tap that is inside.
-uint bases[BN * BK / 8 / THREADS], taps_inside[BN * BK / 8 / THREADS];
+// Of each column of the tile, and of those for which a thread fetches: where its pixel is, as pixel_base, and a bit for
+// each tap that is inside of the image.
+struct Pixel {
+  uint base, taps;
+};
+shared Pixel pixels[BN];
+Pixel own_pixels[BN * BK / 8 / THREADS];
 
 void find_pixels(uint column0) {
   for (uint tap = gl_LocalInvocationIndex; tap < STEPS; tap += THREADS) {
-    steps[tap] = step_of(tap);
+    steps[tap] = step_of_tap(tap);
+  }
+  barrier();
+  for (uint column = gl_LocalInvocationIndex; column < BN; column += THREADS) {
+    find_pixel(column0 + column, batch);
+    uint taps = 0;
+    for (uint tap = 0; tap < args.taps; ++tap) {
+      uint at;
+      taps |= uint(find_element(steps[tap], at)) << tap;
+    }
+    pixels[column] = Pixel(pixel_base, taps);
   }
   barrier();
   [[unroll]] for (uint e = 0; e < BN * BK / 8 / THREADS; ++e) {
-    find_pixel(column0 + place_b(gl_LocalInvocationIndex + e * THREADS).x, batch);
-    bases[e] = pixel_base;
-    taps_inside[e] = 0;
-    for (uint tap = 0; tap < args.taps; ++tap) {
-      uint at;
-      taps_inside[e] |= uint(find_element(steps[tap], at)) << tap;
-    }
+    own_pixels[e] = pixels[place_b(gl_LocalInvocationIndex + e * THREADS).x];
   }
 }
 
@@ -79,18 +88,18 @@ struct Held {
 
 // All bits if a tap is inside for the pixel of an eight, or none; without a comparison, of which a compiler might make a
 // branch.
-uint inside(uint which, uint tap) { return uint(bitfieldExtract(int(taps_inside[which]), int(tap), 1)); }
+uint mask_of(uint which, uint tap) { return uint(bitfieldExtract(int(own_pixels[which].taps), int(tap), 1)); }
 
 Held fetch_b(uint which, uint i, uint k) {
   const uint from = min(k, args.k - 8);
   const uint tap = divide(from, args.per_channels[0], args.per_channels[1]);
   const uint own = k < k_end ? tap : NO_TAP;
-  const uint at = ((bases[which] + uint(steps[tap].x)) & inside(which, own)) + (from - tap * args.channels);
+  const uint at = ((own_pixels[which].base + uint(steps[tap].x)) & mask_of(which, own)) + (from - tap * args.channels);
   return Held(eight_at(args.b, at), own);
 }
 
 EIGHT ready_b(uint which, Held held) {
-  const uint mask = inside(which, held.tap);
+  const uint mask = mask_of(which, held.tap);
 #if PARTS == 1
   return held.eight & mask;
 #else

@@ -89,21 +89,30 @@ void find_pixel(uint own, uint batch) {
 shared ivec4 steps[STEPS];
 uint steps_begin;
 
-// What that is of a k.
-ivec4 step_of(uint k) {
-  const uint channel = divide(k, args.per_taps[0], args.per_taps[1]);
-  uint tap = k - channel * args.taps;
-  ivec4 step = ivec4(channel * args.plane, 0, 0, 0);
+// What that is of a tap.
+ivec4 step_of_tap(uint tap) {
+  ivec4 step = ivec4(0);
   if (VOLUME != 0) {
     const uint tap_d = divide(tap, args.per_area[0], args.per_area[1]);
     tap -= tap_d * args.kernel_area;
     step.y = int(tap_d) * args.dilation[0];
   }
   const uint tap_h = divide(tap, args.per_width[0], args.per_width[1]);
-  step.z = k < k_end ? int(tap_h) * args.dilation[1] : OUTSIDE;
+  step.z = int(tap_h) * args.dilation[1];
   step.w = int(tap - tap_h * args.kernel_width) * args.dilation[2];
   if (TRANSPOSED == 0) {
-    step.x += ((step.y * args.height + step.z) * args.width + step.w) * int(PIXEL_SIZE);
+    step.x = ((step.y * args.height + step.z) * args.width + step.w) * int(PIXEL_SIZE);
+  }
+  return step;
+}
+
+// And of a k, where channels do not follow each other.
+ivec4 step_of(uint k) {
+  const uint channel = divide(k, args.per_taps[0], args.per_taps[1]);
+  ivec4 step = step_of_tap(k - channel * args.taps);
+  step.x += int(channel * args.plane);
+  if (k >= k_end) {
+    step.z = OUTSIDE;
   }
   return step;
 }
