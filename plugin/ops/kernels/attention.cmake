@@ -2,7 +2,7 @@
 set(attention_constants CONSTANTS QUADS DEPTH_CHUNK WIDTH_CHUNK SPLIT CAPPED)
 leat_kernel(attention_64 attention.comp TYPES F32 F16 BF16 ${attention_constants} DEFINES HEAD=64)
 leat_kernel(attention_256 attention.comp TYPES F32 F16 BF16 ${attention_constants} DEFINES HEAD=256)
-set(attention_constants CONSTANTS WIDE DEPTH WIDTH SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS)
+set(attention_constants CONSTANTS WIDE DEPTH WIDTH MASKED CAPPED SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS)
 leat_kernel(attention_matrix_64 attention_matrix.comp MATRICES TYPES F16 BF16 ${attention_constants} DEFINES HEAD=64)
 leat_kernel(attention_matrix_128 attention_matrix.comp MATRICES TYPES F16 BF16 ${attention_constants} DEFINES HEAD=128)
 leat_kernel(attention_matrix2_64 attention_matrix.comp MATRICES2 TYPES F16 BF16 ${attention_constants}

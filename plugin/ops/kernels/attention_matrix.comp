@@ -23,6 +23,8 @@ LEAT_CONSTANT(uint, WIDE, 0);     // these operands are moved eight elements at 
 LEAT_CONSTANT(uint, DEPTH, 16);   // elements of a head of queries and keys, and of values, rounded up to the multiple
 LEAT_CONSTANT(uint, WIDTH, 16);   // of 16 that matrices are made of
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
+LEAT_CONSTANT(uint, MASKED, 1);   // 0: there is no mask
+LEAT_CONSTANT(uint, CAPPED, 1);   // 0: scores have no cap
 layout(local_size_x_id = CONSTANT_THREADS) in;
 #include "matrix_size.glsl"
 
@@ -69,6 +71,13 @@ uvec4 fetch(const uint operand, uint64_t base, uint row, uint element, int row_s
   return eight;
 }
 
+// Eight elements that may be moved at once; in the place of those that are not there, the nearest that are, or those of
+// the first key, which the operand has (attention_matrix_keys in policy/tuning.h is at least 1). Without a condition, so
+// that the load is not delayed.
+uvec4 fetch_key(uint64_t base, uint key, uint element, int row_stride, uint count) {
+  return U32x4(base).v[(int(min(key, max(key_count, 1) - 1)) * row_stride + int(min(element, count - 8))) >> 3];
+}
+
 // The row, of `rows`, and the eight of a tile that is moved as number `i`, where a row has so many eights.
 uvec2 place(uint i, uint rows, uint eights, const uint operand) {
   const bool across = (WIDE & operand) == 0 && (args.across & operand) != 0;
@@ -80,17 +89,39 @@ uvec2 place_v(uint i) { return place(gl_LocalInvocationIndex + i * THREADS, KEYS
 void fetch_tiles(uint64_t k, uint64_t v, uint key0) {
   [[unroll]] for (uint i = 0; i < LOADS_K; ++i) {
     const uvec2 at = place_k(i);
-    held_k[i] = fetch(LEAT_ATTENTION_K, k, key0 + at.x, at.y * 8, args.k_strides[2], args.k_strides[3],
-                      key_count, args.depth);
+    held_k[i] = (WIDE & LEAT_ATTENTION_K) != 0
+                    ? fetch_key(k, key0 + at.x, at.y * 8, args.k_strides[2], args.depth)
+                    : fetch(LEAT_ATTENTION_K, k, key0 + at.x, at.y * 8, args.k_strides[2], args.k_strides[3],
+                            key_count, args.depth);
   }
   [[unroll]] for (uint i = 0; i < LOADS_V; ++i) {
     const uvec2 at = place_v(i);
-    held_v[i] = fetch(LEAT_ATTENTION_V, v, key0 + at.x, at.y * 8, args.v_strides[2], args.v_strides[3],
-                      key_count, args.width);
+    held_v[i] = (WIDE & LEAT_ATTENTION_V) != 0
+                    ? fetch_key(v, key0 + at.x, at.y * 8, args.v_strides[2], args.width)
+                    : fetch(LEAT_ATTENTION_V, v, key0 + at.x, at.y * 8, args.v_strides[2], args.v_strides[3],
+                            key_count, args.width);
   }
 }
 
-void keep_tiles() {
+// Lets be 0 what is on its way in the place of elements that are not there, and would be multiplied: by queries, whose
+// elements past the end are 0, or by weights of 0.
+void end_tiles(uint key0) {
+  [[unroll]] for (uint i = 0; i < LOADS_K; ++i) {
+    if (place_k(i).y * 8 >= args.depth) {
+      held_k[i] = uvec4(0);
+    }
+  }
+  [[unroll]] for (uint i = 0; i < LOADS_V; ++i) {
+    if (key0 + place_v(i).x >= key_count) {
+      held_v[i] = uvec4(0);
+    }
+  }
+}
+
+void keep_tiles(uint key0) {
+  if (key0 + KEYS > key_count || args.depth < DEPTH) {
+    end_tiles(key0);
+  }
   [[unroll]] for (uint i = 0; i < LOADS_K; ++i) {
     const uvec2 at = place_k(i);
     if (at.x < KEYS && at.y < DEPTH / 8) {
@@ -116,6 +147,14 @@ SUMS results[ACROSS_WIDTH];
 // almost 0; nothing is said of its result for -infinity.
 float power(float x) { return x == -LEAT_INFINITY ? 0 : exp2(x); }
 #define LOG2_E 1.44269504
+
+// The score of a key, for powers of 2, by its product with a query whose mask begins at `mask`; -infinity if that does not
+// take it, whatever the product.
+float score_taken(float product, uint query, uint key, int mask) {
+  const float added = !has_key(query, key) ? -LEAT_INFINITY : MASKED != 0 ? mask_of(args.mask_kind, mask, key) : 0;
+  const float score = CAPPED != 0 ? score_of(product) : args.scale * product;
+  return added == -LEAT_INFINITY ? added : (score + added) * LOG2_E;
+}
 
 // Number `c` of the matrices side by side of a tile's keys, and `d` of their depth; number `j` of those below each other
 // of its values, and `w` of their width.
@@ -178,13 +217,12 @@ void main() {
   // is not negative, and small enough for any product of float16: products stay what they are, and the factor is part
   // of the argument of the powers. Products of bfloat16 may be larger, and scores from 2.3e38 on overflow by LOG2_E:
   // then their row is NaN, or 0 where all are below -2.3e38.
-  const bool linear =
-      args.mask_kind == LEAT_ATTENTION_MASK_NONE && args.cap == 0 && args.scale >= 0 && args.scale < 1e20;
+  const bool linear = MASKED == 0 && CAPPED == 0 && args.scale >= 0 && args.scale < 1e20;
   const uint bare_begin = uint(max(position_of(own0 + ROWS - 1) - args.before, 0));
   const uint bare_end = linear ? min(mask_count, keys_up_to(own0)) : 0;
   for (uint key0 = key_begin; key0 < keys; key0 += KEYS) {
     barrier(); // nobody reads the tiles any more
-    keep_tiles();
+    keep_tiles(key0);
     barrier();
     if (key0 + KEYS < keys) {
       fetch_tiles(k, v, key0 + KEYS);

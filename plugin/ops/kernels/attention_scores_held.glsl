@@ -7,8 +7,10 @@
 const uint ACROSS_KEYS = KEYS / MATRIX_N;
 SUMS scores[ACROSS_KEYS];
 coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> weights[ACROSS_KEYS];
-// In all columns the largest score of the row so far, for powers of 2; and in each what the weights made there sum up to.
+// In all columns the largest score of the row so far, for powers of 2, or the lowest finite number as long as no key is
+// taken, so that a difference to it is never that of two infinities; and in each what the weights made there sum up to.
 SUMS top, sum;
+#define LOWEST -3.40282347e38
 
 // What happens to elements of matrices, whose row and column come first.
 float larger(const in float a, const in float b) { return max(a, b); }
@@ -17,32 +19,28 @@ float larger_of(const in uint32_t row, const in uint32_t column, const in float 
   return max(a, b);
 }
 float power_of(const in uint32_t row, const in uint32_t column, const in float x) { return power(x); }
-// As long as no key is taken, there is nothing to be relative to.
-float base_of(const in uint32_t row, const in uint32_t column, const in float top) {
-  return top == -LEAT_INFINITY ? 0 : top;
-}
+float exp2_of(const in uint32_t row, const in uint32_t column, const in float x) { return exp2(x); }
 float quotient_of(const in uint32_t row, const in uint32_t column, const in float result, const in float total) {
   return total == 0 ? 0 : result * (1.0 / total);
 }
 float sink_top(const in uint32_t row, const in uint32_t column, const in float x, const in uint32_t head,
                const in uint32_t query0) {
-  return sink_of(head, query0 + row) * LOG2_E;
+  return max(sink_of(head, query0 + row) * LOG2_E, LOWEST);
 }
-float sink_sum(const in uint32_t row, const in uint32_t column, const in float top) {
-  return column == 0 ? sink_weight(top) : 0;
+float sink_sum(const in uint32_t row, const in uint32_t column, const in float x, const in uint32_t head,
+               const in uint32_t query0) {
+  return column == 0 ? sink_weight(sink_of(head, query0 + row)) : 0;
 }
-// A key that is not taken counts for nothing, whatever its score.
 float masked(const in uint32_t row, const in uint32_t column, const in float product, const in uint32_t batch,
              const in uint32_t head, const in uint32_t query0, const in uint32_t key0) {
   const uint query = query0 + row;
-  const float added = added_to(query, key0 + column, mask_row(batch, head, query));
-  return added == -LEAT_INFINITY ? added : (score_of(product) + added) * LOG2_E;
+  return score_taken(product, query, key0 + column, mask_row(batch, head, query));
 }
 
 void begin_scores(uint head, uint own0) {
   top = SUMS(0.0);
   coopMatPerElementNV(top, top, sink_top, head, own0);
-  coopMatPerElementNV(sum, top, sink_sum);
+  coopMatPerElementNV(sum, top, sink_sum, head, own0);
 }
 
 void multiply_keys() {
@@ -73,20 +71,25 @@ void take_tile(uint batch, uint head, uint own0, uint key0, bool bare) {
       coopMatPerElementNV(scores[c], scores[c], masked, batch, head, own0, key0 + c * MATRIX_N);
     }
   }
-  SUMS most = scores[0], higher, base, smaller;
+  SUMS most = scores[0], higher, smaller;
   [[unroll]] for (uint c = 1; c < ACROSS_KEYS; ++c) {
     coopMatPerElementNV(most, most, larger_of, scores[c]);
   }
   coopMatReduceNV(higher, most, gl_CooperativeMatrixReduceRowNV, larger);
   coopMatPerElementNV(higher, higher, larger_of, top);
-  coopMatPerElementNV(base, higher, base_of);
-  smaller = top - base;
+  smaller = top - higher;
   coopMatPerElementNV(smaller, smaller, power_of);
   top = higher;
   sum = sum * smaller;
   [[unroll]] for (uint c = 0; c < ACROSS_KEYS; ++c) {
-    SUMS weight = scores[c] - base;
-    coopMatPerElementNV(weight, weight, power_of);
+    SUMS weight = scores[c] - higher;
+    // Where no key is masked, a score of -infinity is one of infinite or very large factors, and a weight that is almost 0
+    // is as good as 0.
+    if (bare) {
+      coopMatPerElementNV(weight, weight, exp2_of);
+    } else {
+      coopMatPerElementNV(weight, weight, power_of);
+    }
     sum = sum + weight;
     weights[c] = coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>(weight);
   }

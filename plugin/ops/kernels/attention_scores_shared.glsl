@@ -83,9 +83,7 @@ void take_tile(uint batch, uint head, uint own0, uint key0, bool bare) {
       for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
         vec4 own = uintBitsToFloat(scores[at.x + four]);
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-          const float added = added_to(query, key0 + four * 4 + j, mask);
-          // A key that is not taken counts for nothing, whatever its score.
-          own[j] = added == -LEAT_INFINITY ? added : (score_of(own[j]) + added) * LOG2_E;
+          own[j] = score_taken(own[j], query, key0 + four * 4 + j, mask);
         }
         scores[at.x + four] = floatBitsToUint(own);
         own_top = max(own_top, top_of(own));
