@@ -104,12 +104,12 @@
  * found; each is memory of the driver, and each list is compared with all. From: reasoning. Measure: op, linear, with
  * one thread. */
 #define LEATI_COMMAND_BUFFERS_KEPT 8
-/** Commands of a list that is held at most: more than launches of graphs have. Of the longer lists of operators that
- * are called one by one few are the same again, because where they end depends on how far the device is. Larger: more
- * is compared and copied in vain; 48 bytes a command for each list that is held. From: benchmarks, "Lists that come
- * again", and instructions (a chain of 200 operators as one graph costs the host half as many where it is held).
- * Measure: op, linear, chain, launch with one thread; whole models. */
-#define LEATI_HELD_COMMANDS_MAX 256
+/** Commands of a list that is held at most: more than launches of most graphs have. Of long lists of operators that are
+ * called one by one few are the same again, because where they end depends on how far the device is. Larger: more is
+ * compared and copied in vain; 48 bytes a command for each list that is held. From: benchmarks, "Lists that come again"
+ * and "Decoding" (with 256 a model whose launch has 260 commands makes 430 tokens a second and not 474). Measure: op,
+ * linear, chain, launch with one thread; tools/bench/decoder.py --size 1.5b. */
+#define LEATI_HELD_COMMANDS_MAX 1024
 
 /** Lists that are alike whose dispatches are merged, at most: LEATI_RECORDS_MAX is what kernels are built for. Larger:
  * fewer dispatches where more threads meet. From: reasoning. Measure: leat-bench --only launch.

@@ -46,7 +46,7 @@ typedef struct row {
 } row;
 
 static int32_t record_dispatches(leati_recorder *recorder, const void *what, leat_error *err) {
-  static leati_plan_step steps[LEATI_COMMANDS_MAX];
+  static leati_plan_step steps[LEATI_HELD_COMMANDS_MAX + 1];
   static const unsigned char args[LEATI_ARGS_MAX] = {1};
   const row *const it = what;
   const leati_pipeline_key key = {.kernel = LEATI_KERNEL_DOWNLOAD_8};

@@ -28,8 +28,9 @@ import time
 import numpy as np
 
 # Layers, width, heads of queries, heads of keys and values, width of the inner layer, tokens. "1b" has the shapes of
-# TinyLlama, 1.1 billion parameters.
-SIZES = {"tiny": (2, 64, 4, 2, 96, 97), "1b": (22, 2048, 32, 4, 5632, 32000)}
+# TinyLlama, 1.1 billion parameters; "1.5b" those of Qwen2.5 of 1.5 billion without the biases, more layers and tokens.
+SIZES = {"tiny": (2, 64, 4, 2, 96, 97), "1b": (22, 2048, 32, 4, 5632, 32000),
+         "1.5b": (28, 1536, 12, 2, 8960, 151936)}
 BLOCK = 32
 
 
