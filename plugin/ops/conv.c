@@ -4,7 +4,6 @@
 
 #include "core/status.h"
 #include "device/device.h"
-#include "memory/memory.h"
 #include "ops/attribute.h"
 #include "ops/gemm.h"
 #include "ops/movement.h"
@@ -348,8 +347,8 @@ static bool holds_quads(const leati_view *view) {
  * thread has a bit (STEPS - 1 in kernels/conv_matrix.comp). */
 #define CHANNELS_AT_ONCE 8
 #define CHANNELS_TAPS_MAX 31
-/* Blocks of the size of what is moved that have to fit into an allocation: a graph's arena has it beside all else. */
-#define MEMORY_MARGIN 8
+/* How many times what is moved has to fit into an allocation: a graph's arena has it beside all else. */
+#define MOVED_SHARE 8
 
 /* Gives `view` with the same elements where its second dimension is the innermost in memory, copied unless they lie so
  * already. */
@@ -421,9 +420,10 @@ static leati_gemm_args product_of(const leati_window_fit *fit, int64_t group, co
 }
 
 /* Whether images and weights are moved so that their channels are neighbours before they are multiplied. They are not
- * where copying would be refused, or might leave too little memory. */
-static bool pays_channels_last(leat_device *device, const leati_window_fit *fit, int64_t group, const leati_view *x,
-                               const leati_view *w, const leati_view *y) {
+ * where copying would be refused, or might leave too little memory: by the device's limit and not by what a process may
+ * have now, because the same call is to give the same bits at any time. */
+static bool pays_channels_last(const leat_device *device, const leati_window_fit *fit, int64_t group,
+                               const leati_view *x, const leati_view *w, const leati_view *y) {
   const leati_gemm_args product = product_of(fit, group, x, y);
   const leati_gemm_shape shape = {.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
   const uint64_t moved = x->count + w->count;
@@ -431,7 +431,7 @@ static bool pays_channels_last(leat_device *device, const leati_window_fit *fit,
          leati_check_reach(x, "x", NULL) == LEAT_OK && leati_check_reach(w, "w", NULL) == LEAT_OK &&
          leati_gemm_matrix(device, last_kernels, y->type, &product).m != 0 &&
          leati_conv_last_pays(&device->traits, &shape, moved) &&
-         leati_memory_possible(device, MEMORY_MARGIN * moved * x->item_size);
+         moved * x->item_size <= device->physical->info.max_allocation_size / MOVED_SHARE;
 }
 
 static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group, const leati_window_fit *fit,
