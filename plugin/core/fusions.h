@@ -3,7 +3,7 @@
  * The names of what rewrites the nodes of a graph, in the order in which it is tried: the setting LEAT_FUSIONS_OFF
  * takes them, leat_graph_api::fusions() lists them, and graph/fusion_rules.c says what each does.
  * New rules stand before PRODUCTS: that and those behind it are applied once, when no other one has anything left to
- * do.
+ * do. The last is about values and not nodes (graph/layout.h).
  */
 #ifndef LEAT_PLUGIN_CORE_FUSIONS_H_
 #define LEAT_PLUGIN_CORE_FUSIONS_H_
@@ -25,7 +25,8 @@
   X(PRODUCTS, "products")     \
   X(FACTOR, "factor")         \
   X(CHAIN, "chain")           \
-  X(SKIP_NORM, "skip_norm")
+  X(SKIP_NORM, "skip_norm")   \
+  X(CHANNELS_LAST, "channels_last")
 
 typedef enum leati_fusion_number {
 #define LEATI_FUSION_NUMBER(number, name) LEATI_FUSION_##number,

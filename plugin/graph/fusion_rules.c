@@ -9,7 +9,7 @@
 #include "graph/fuse_norm.h"
 #include "graph/fuse_product.h"
 
-static leati_fusion_rule *const rules[LEATI_FUSION_COUNT] = {
+static leati_fusion_rule *const rules[LEATI_FUSION_CHANNELS_LAST] = {
     [LEATI_FUSION_ATTENTION] = leati_fuse_attention, /* two products, softmax between them, and movements around */
     [LEATI_FUSION_FLATTEN] = leati_fuse_flatten,     /* Reshape, product of matrices, Reshape: one of more dimensions */
     [LEATI_FUSION_GELU] = leati_fuse_gelu,           /* Gelu by erf or tanh, written out */
@@ -53,7 +53,9 @@ static int32_t apply_all(leati_fusion *f, uint64_t off, uint32_t r, bool *out_an
 }
 
 _Static_assert(LEATI_FUSION_PRODUCTS + 1 == LEATI_FUSION_FACTOR && LEATI_FUSION_FACTOR + 1 == LEATI_FUSION_CHAIN &&
-                   LEATI_FUSION_CHAIN + 1 == LEATI_FUSION_SKIP_NORM && LEATI_FUSION_SKIP_NORM + 1 == LEATI_FUSION_COUNT,
+                   LEATI_FUSION_CHAIN + 1 == LEATI_FUSION_SKIP_NORM &&
+                   LEATI_FUSION_SKIP_NORM + 1 == LEATI_FUSION_CHANNELS_LAST &&
+                   LEATI_FUSION_CHANNELS_LAST + 1 == LEATI_FUSION_COUNT,
                "a rule behind these would not be tried");
 
 /* What one rule wrote another may go on with. Each rule leaves a node out, or makes one that no rule takes again, so

@@ -10,8 +10,10 @@
 #include "graph/fusion_rules.h"
 #include "graph/inference.h"
 #include "graph/joint.h"
+#include "graph/layout.h"
 #include "graph/placing.h"
 #include "memory/memory.h"
+#include "ops/channels_last.h"
 #include "ops/dims.h"
 #include "ops/op_state.h"
 #include "streams/recorder.h"
@@ -157,6 +159,15 @@ static int32_t find_targets(planning *p, leat_error *err) {
   return LEAT_OK;
 }
 
+/* Lays images so that their channels are next to each other, where that is good. */
+static int32_t lay_channels(planning *p, leat_error *err) {
+  const leati_layout layout = {
+      .graph = p->graph, .nodes = p->nodes, .live = p->live, .at = p->placing.at, .inference = &p->inference};
+  return (p->graph->device->fusions_off >> LEATI_FUSION_CHANNELS_LAST & 1u) == 0
+             ? leati_layout_run(&layout, &p->fusion.counts[LEATI_FUSION_CHANNELS_LAST], err)
+             : LEAT_OK;
+}
+
 /* The next binding of a constant. */
 static int32_t bind_constant(planning *p, const leati_shared_constant *constant, uint32_t *out_storage,
                              leat_error *err) {
@@ -174,8 +185,9 @@ static int32_t bind_constant(planning *p, const leati_shared_constant *constant,
   return LEAT_OK;
 }
 
-/* Binds elements that are known on the host as a constant of the plan's own. */
-static int32_t bind_answer(planning *p, const leati_known_value *value, uint32_t *out_storage, leat_error *err) {
+/* Binds a constant of the plan's own. */
+static int32_t bind_own(planning *p, const leati_shared_constant_request *request, uint32_t *out_storage,
+                        leat_error *err) {
   const uint32_t count = p->plan->own_count;
   LEATI_TRY(leati_array_room(&p->requests, count, &p->request_capacity, sizeof(*p->requests), 4,
                              "the constants of a graph", err));
@@ -183,12 +195,28 @@ static int32_t bind_answer(planning *p, const leati_known_value *value, uint32_t
                              "the constants of a graph", err));
   LEATI_TRY(leati_array_room(&p->own_bindings, count, &p->own_binding_capacity, sizeof(*p->own_bindings), 4,
                              "the constants of a graph", err));
-  p->requests[count] =
-      (leati_shared_constant_request){.bytes = value->bytes, .size = value->view.count * value->view.item_size};
+  p->requests[count] = *request;
   p->own_bindings[count] = p->plan->constant_count;
   p->plan->own[count] = NULL;
   ++p->plan->own_count;
   return bind_constant(p, NULL, out_storage, err);
+}
+
+/* Binds elements that are known on the host. */
+static int32_t bind_answer(planning *p, const leati_known_value *value, uint32_t *out_storage, leat_error *err) {
+  const leati_shared_constant_request request = {.bytes = value->bytes,
+                                                 .size = value->view.count * value->view.item_size};
+  return bind_own(p, &request, out_storage, err);
+}
+
+/* Binds a constant whose channels shall be next to each other, which they are not where it was loaded. */
+static int32_t bind_ordered(planning *p, const leati_view *laid, leati_shared_constant *source, uint32_t *out_storage,
+                            leat_error *err) {
+  leati_view loaded = *laid;
+  leati_view_make_compact(&loaded);
+  const leati_shared_constant_request request = {
+      .source = source, .order = leati_channels_last_order(&loaded), .size = laid->count * laid->item_size};
+  return bind_own(p, &request, out_storage, err);
 }
 
 /* Finds a place for a value that has memory of its own and that no node writes in this plan, or one is about to. */
@@ -204,7 +232,8 @@ static int32_t place_root(planning *p, uint32_t v, leat_error *err) {
     return leati_joint_storage(&p->joint, LEATI_IN_ARENA, 0, &place->storage, err);
   }
   if (value->kind == LEATI_VALUE_CONSTANT) {
-    return bind_constant(p, value->constant, &place->storage, err);
+    return known->view.compact ? bind_constant(p, value->constant, &place->storage, err)
+                               : bind_ordered(p, &known->view, value->constant, &place->storage, err);
   }
   if (is_answered(p, v)) {
     return bind_answer(p, known, &place->storage, err);
@@ -546,6 +575,7 @@ static int32_t make(planning *p, leat_error *err) {
   p->nodes = p->fusion.nodes;
   memcpy(p->live, p->fusion.live, (size_t)graph->node_count * sizeof(*p->live));
   LEATI_TRY(find_targets(p, err));
+  LEATI_TRY(lay_channels(p, err));
   LEATI_TRY(plan_nodes(p, err));
   for (uint32_t o = 0; o < graph->output_count; ++o) {
     if (output_view(p, o)->present) {

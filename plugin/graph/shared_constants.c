@@ -7,6 +7,8 @@
 #include "core/sync.h"
 #include "device/device.h"
 #include "memory/memory.h"
+#include "ops/dims.h"
+#include "ops/op.h"
 #include "policy/constants.h"
 #include "streams/free_streams.h"
 #include "streams/recorder.h"
@@ -87,6 +89,43 @@ static transfer transfer_of(const leati_shared_constant *constant, uint64_t begi
   return up ? (transfer){.from = host_side, .to = device_side} : (transfer){.from = device_side, .to = host_side};
 }
 
+/* The copy of a constant's elements in another order. */
+typedef struct ordering {
+  const leati_plan *plan;
+  leati_binding *bindings; /* of source, constant and temporaries */
+} ordering;
+
+static int32_t record_ordering(leati_recorder *recorder, const void *what, leat_error *err) {
+  const ordering *const it = what;
+  return leati_record_plan(recorder, it->plan, it->bindings, err);
+}
+
+/* Puts that into a stream. */
+static int32_t copy_ordered(leat_device *device, leat_stream *stream, const leati_shared_constant *constant,
+                            leat_error *err) {
+  leati_view from = constant->order, to = constant->order;
+  leati_view_make_compact(&to);
+  from.address = to.address = 0;
+  leati_view_measure(&from);
+  leati_view_measure(&to);
+  leati_planner_place(&from, 0);
+  leati_planner_place(&to, 1);
+  leati_planner planner;
+  leati_planner_begin(&planner, device, 1, 1);
+  planner.op = "copy";
+  int32_t status = leati_plan_strided_copy(&planner, &from, &to, err);
+  if (status == LEAT_OK) {
+    const leati_plan plan = leati_planner_plan(&planner);
+    leati_binding bindings[2 + LEATI_TEMP_MAX] = {
+        {.address = constant->source->address, .block = constant->source->block},
+        {.address = constant->address, .block = constant->block}};
+    const ordering it = {.plan = &plan, .bindings = bindings};
+    status = leati_record(stream, record_ordering, &it, err);
+  }
+  leati_planner_end(&planner);
+  return status;
+}
+
 /* Takes a block. Work in flight may have to release memory first. */
 static int32_t take_block(leat_device *device, leati_shared_constant *constant, leat_error *err) {
   uint32_t tries = 0;
@@ -142,12 +181,26 @@ static int32_t compare(leat_stream *stream, const leati_shared_constant *constan
 
 /* ---- The table -------------------------------------------------------------------------------------------------- */
 
-/* The first constant of a list from `constant` on with this hash and size, with a reference more. */
+/* Whether a constant holds the elements of another one in this order. */
+static bool is_ordered(const leati_shared_constant *constant, const leati_view *order) {
+  const leati_view *const own = &constant->order;
+  return own->item_size == order->item_size && own->ndim == order->ndim &&
+         leati_same_numbers(own->shape, order->shape, order->ndim) &&
+         leati_same_numbers(own->strides, order->strides, order->ndim);
+}
+
+/* Whether a constant may be what is asked for: it is, if there is a source. */
+static bool may_be(const leati_shared_constant *constant, uint64_t hash, const leati_shared_constant_request *request) {
+  return constant->hash == hash && constant->size == request->size && constant->source == request->source &&
+         (request->source == NULL || is_ordered(constant, &request->order));
+}
+
+/* The first constant of a list from `link` on that may be what is asked for, with a reference more. */
 static leati_shared_constant *find_from(struct leati_shared_constants *constants, leati_shared_constant *const *link,
-                                        uint64_t hash, uint64_t size) {
+                                        uint64_t hash, const leati_shared_constant_request *request) {
   leati_mutex_lock(&constants->lock);
   leati_shared_constant *constant = *link;
-  while (constant != NULL && (constant->hash != hash || constant->size != size)) {
+  while (constant != NULL && !may_be(constant, hash, request)) {
     constant = constant->next;
   }
   if (constant != NULL) {
@@ -168,12 +221,15 @@ static int32_t make(leat_device *device, struct leati_shared_constants *constant
   constant->hash = hash;
   constant->size = request->size;
   constant->references = 1;
+  constant->source = request->source;
+  constant->order = request->order;
   int32_t status = take_block(device, constant, err);
   if (status != LEAT_OK) {
     leati_free(constant);
     return status;
   }
-  status = upload(stream, constant, request->bytes, inout_staged, err);
+  status = request->source == NULL ? upload(stream, constant, request->bytes, inout_staged, err)
+                                   : copy_ordered(device, stream, constant, err);
   if (status != LEAT_OK) {
     (void)leati_memory_free(device, constant->address, NULL);
     leati_free(constant);
@@ -183,6 +239,9 @@ static int32_t make(leat_device *device, struct leati_shared_constants *constant
   leati_shared_constant **const place = &constants->at[hash % PLACES];
   constant->next = *place;
   *place = constant;
+  if (constant->source != NULL) {
+    ++constant->source->references;
+  }
   leati_mutex_unlock(&constants->lock);
   request->out = constant;
   return LEAT_OK;
@@ -192,17 +251,16 @@ static int32_t make(leat_device *device, struct leati_shared_constants *constant
  * one that it holds. */
 static int32_t take_one(leat_device *device, struct leati_shared_constants *constants, leat_stream *stream,
                         leati_shared_constant_request *request, uint64_t *inout_staged, leat_error *err) {
-  const uint64_t hash = hash_of(request->bytes, request->size);
-  leati_shared_constant *found = find_from(constants, &constants->at[hash % PLACES], hash, request->size);
+  const uint64_t hash = request->source == NULL ? hash_of(request->bytes, request->size) : ~request->source->hash;
+  leati_shared_constant *found = find_from(constants, &constants->at[hash % PLACES], hash, request);
   while (found != NULL) {
-    bool same;
-    const int32_t status = compare(stream, found, request->bytes, &same, err);
+    bool same = true;
+    const int32_t status = request->source == NULL ? compare(stream, found, request->bytes, &same, err) : LEAT_OK;
     if (status == LEAT_OK && same) {
       request->out = found;
       return LEAT_OK;
     }
-    leati_shared_constant *const next =
-        status == LEAT_OK ? find_from(constants, &found->next, hash, request->size) : NULL;
+    leati_shared_constant *const next = status == LEAT_OK ? find_from(constants, &found->next, hash, request) : NULL;
     leati_shared_constant_release(device, found);
     LEATI_TRY(status);
     found = next;
@@ -255,6 +313,7 @@ void leati_shared_constant_release(leat_device *device, leati_shared_constant *c
   leati_mutex_unlock(&constants->lock);
   if (last) {
     (void)leati_memory_free(device, constant->address, NULL);
+    leati_shared_constant_release(device, constant->source);
     leati_free(constant);
   }
 }

@@ -5,6 +5,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attribute.h"
+#include "ops/channels_last.h"
 #include "ops/gemm.h"
 #include "ops/movement.h"
 
@@ -33,6 +34,7 @@ typedef struct conv_args {
   uint32_t kernel_area, kernel_width;
   uint32_t per_taps[2], per_area[2], per_width[2];
   uint32_t channels, pixel_size, per_channels[2];
+  uint32_t out_channels;
   int32_t stride[3], dilation[3], pad[3];
 } conv_args;
 
@@ -227,13 +229,13 @@ static int32_t conv_infer(const leat_op *op, const leati_call *call, leat_shape 
   return leati_input(call, 4) == NULL ? LEAT_OK : check_gate(state, &fit, x, leati_input(call, 4), err);
 }
 
-/* The tensors of a convolution, all compact, and what is done with a sum before it is stored. With `channels_last` the
- * second dimension of x and w is the innermost in memory. */
+/* The tensors of a convolution, all compact but for those whose channels are next to each other in memory, and what is
+ * done with a sum before it is stored. */
 typedef struct conv_job {
   const leati_view *x, *w, *y;
   const leati_view *bias, *residual, *gate; /* NULL: none */
   const leati_epilogue *epilogue;
-  bool channels_last;
+  bool last_in, last_out; /* they are next to each other in x and w; and in y and the residual */
 } conv_job;
 
 static void copy3(int32_t *to, const int64_t *from) {
@@ -294,42 +296,59 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-/* A kernel of one tap that moves by one is a plain product of weights and image. */
+/* A kernel of one tap that moves by one is a plain product of weights and image; where the channels of the result are
+ * next to each other, of image and weights, for one group. */
 static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixels, const conv_job *job,
                              leat_error *err) {
   const leati_view *const x = job->x, *const y = job->y;
   const int64_t images = x->shape[0], channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
-  leati_gemm gemm = {.a = job->w,
-                     .b = x,
-                     .c = y,
+  const int64_t pixel = job->last_in ? x->shape[1] : 1, channel = job->last_in ? 1 : pixels;
+  leati_gemm gemm = {.c = y,
                      .bias = job->bias,
                      .residual = job->residual,
                      .gate = job->gate,
                      .epilogue = *job->epilogue,
-                     .m = channels_out,
-                     .n = pixels,
                      .k = channels_in,
-                     .a_row = channels_in,
-                     .a_k = 1,
-                     .b_k = pixels,
-                     .b_column = 1,
-                     .bias_row = 1,
-                     .bias_batch = channels_out,
                      .bias_period = group,
-                     .residual_row = job->residual != NULL ? pixels : 0,
-                     .residual_column = job->residual != NULL ? 1 : 0,
                      .alpha = 1,
                      .beta = 1};
+  int64_t *image_batch = gemm.b_batch, *group_batch = gemm.a_batch;
+  if (job->last_out) {
+    gemm.a = x;
+    gemm.b = job->w;
+    gemm.m = pixels;
+    gemm.n = channels_out;
+    gemm.a_row = pixel;
+    gemm.a_k = channel;
+    gemm.b_k = gemm.bias_column = 1;
+    gemm.b_column = channels_in;
+    image_batch = gemm.a_batch;
+    group_batch = gemm.b_batch;
+  } else {
+    gemm.a = job->w;
+    gemm.b = x;
+    gemm.m = channels_out;
+    gemm.n = pixels;
+    gemm.a_row = channels_in;
+    gemm.a_k = gemm.bias_row = 1;
+    gemm.b_k = channel;
+    gemm.b_column = pixel;
+    gemm.bias_batch = channels_out;
+  }
+  if (job->residual != NULL) {
+    gemm.residual_row = gemm.n;
+    gemm.residual_column = 1;
+  }
   if (images > 1) {
     gemm.batch_shape[gemm.batch_rank] = images;
     gemm.residual_batch[gemm.batch_rank] = job->residual != NULL ? y->shape[1] * pixels : 0;
-    gemm.b_batch[gemm.batch_rank++] = x->shape[1] * pixels;
+    image_batch[gemm.batch_rank++] = x->shape[1] * pixels;
   }
   if (group > 1) {
     gemm.batch_shape[gemm.batch_rank] = group;
-    gemm.a_batch[gemm.batch_rank] = channels_out * channels_in;
     gemm.residual_batch[gemm.batch_rank] = job->residual != NULL ? channels_out * pixels : 0;
-    gemm.b_batch[gemm.batch_rank++] = channels_in * pixels;
+    group_batch[gemm.batch_rank] = channels_out * channels_in;
+    image_batch[gemm.batch_rank++] = channels_in * channel;
   }
   return leati_plan_gemm(planner, &gemm, err);
 }
@@ -350,45 +369,22 @@ static bool holds_quads(const leati_view *view) {
 /* How many times what is moved has to fit into an allocation: a graph's arena has it beside all else. */
 #define MOVED_SHARE 8
 
-/* Gives `view` with the same elements where its second dimension is the innermost in memory, copied unless they lie so
- * already. */
-static int32_t plan_channels_last(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err) {
-  const int32_t last = view->ndim - 1;
-  leati_view moved = *view;
-  int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
-  for (int32_t d = 0; d <= last; ++d) {
-    const int32_t from = d == 0 ? 0 : d == last ? 1 : d + 1;
-    shape[d] = view->shape[from];
-    strides[d] = view->strides[from];
-  }
-  leati_view_reshape(&moved, view->ndim, shape, strides);
-  moved.compact = moved.compact && holds(&moved, 16 / moved.item_size);
-  LEATI_TRY(leati_plan_compact(planner, &moved, out, err));
-  strides[1] = 1;
-  strides[last] = view->shape[1];
-  for (int32_t d = last - 1; d >= 2; --d) {
-    strides[d] = strides[d + 1] * view->shape[d + 1];
-  }
-  strides[0] = (int64_t)(view->count / (uint64_t)view->shape[0]);
-  leati_view_reshape(out, view->ndim, view->shape, strides);
-  return LEAT_OK;
-}
-
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */
 static leati_pipeline_key choose_kernel(const leat_device *device, const conv_job *job, bool transposed, bool volume,
                                         uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
   const uint32_t activation = job->epilogue->activation.operation;
   /* pays_channels_last() asks for these too. */
-  const leati_kernel_set *const kernels = job->channels_last ? last_kernels : matrix_kernels;
+  const leati_kernel_set *const kernels = job->last_in ? last_kernels : matrix_kernels;
   const leati_matrix_shape matrix = leati_gemm_matrix(device, kernels, job->y->type, args);
   /* The kernels for matrix hardware also read element 0 for pixels that are outside of the image. */
   if (job->x->count != 0 && matrix.m != 0) {
     const uint32_t at_once = 16 / job->w->item_size;
     const uint32_t subgroup = device->physical->subgroup_size;
-    *out_tile = leati_gemm_choose_matrix_tile(device, !job->channels_last, args);
+    *out_tile = leati_gemm_choose_matrix_tile(device, !job->last_in, args);
     return (leati_pipeline_key){
         .kernel = leati_kernel_find(kernels[*out_tile], job->y->type),
         .constants.conv_matrix = {.wide = !transposed && args->k % at_once == 0 && holds(job->w, at_once),
+                                  .last_out = job->last_out,
                                   .transposed = transposed,
                                   .volume = volume,
                                   .activation = activation,
@@ -419,17 +415,23 @@ static leati_gemm_args product_of(const leati_window_fit *fit, int64_t group, co
                            .batch = (uint32_t)group};
 }
 
-/* Whether images and weights are moved so that their channels are neighbours before they are multiplied. They are not
- * where copying would be refused, or might leave too little memory: by the device's limit and not by what a process may
- * have now, because the same call is to give the same bits at any time. */
+/* Whether there are kernels for this convolution that read channels which are next to each other. */
+static bool takes_channels_last(const leat_device *device, const leati_window_fit *fit, int64_t group,
+                                const leati_view *x, const leati_view *y) {
+  const leati_gemm_args product = product_of(fit, group, x, y);
+  return x->count != 0 && x->shape[1] / group % CHANNELS_AT_ONCE == 0 && product3(fit->kernel) <= CHANNELS_TAPS_MAX &&
+         leati_gemm_matrix(device, last_kernels, y->type, &product).m != 0;
+}
+
+/* Whether images and weights are moved so that their channels are next to each other before they are multiplied. They
+ * are not where copying would be refused, or might leave too little memory: by the device's limit and not by what a
+ * process may have now, because the same call is to give the same bits at any time. */
 static bool pays_channels_last(const leat_device *device, const leati_window_fit *fit, int64_t group,
                                const leati_view *x, const leati_view *w, const leati_view *y) {
   const leati_gemm_args product = product_of(fit, group, x, y);
   const leati_gemm_shape shape = {.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
   const uint64_t moved = x->count + w->count;
-  return x->count != 0 && x->shape[1] / group % CHANNELS_AT_ONCE == 0 && product3(fit->kernel) <= CHANNELS_TAPS_MAX &&
-         leati_check_reach(x, "x", NULL) == LEAT_OK && leati_check_reach(w, "w", NULL) == LEAT_OK &&
-         leati_gemm_matrix(device, last_kernels, y->type, &product).m != 0 &&
+  return leati_check_reach(x, "x", NULL) == LEAT_OK && leati_check_reach(w, "w", NULL) == LEAT_OK &&
          leati_conv_last_pays(&device->traits, &shape, moved) &&
          moved * x->item_size <= device->physical->info.max_allocation_size / MOVED_SHARE;
 }
@@ -439,7 +441,7 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   const leati_view *const x = job->x, *const w = job->w, *const y = job->y;
   const int64_t taps = product3(fit->kernel), pixels = product3(fit->out), plane = product3(fit->in);
   const int64_t channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
-  const bool last = job->channels_last;
+  const bool last = job->last_in;
   conv_args args = {.gemm = product_of(fit, group, x, y),
                     .pixels = (uint32_t)pixels,
                     .out_height = (uint32_t)fit->out[1],
@@ -458,7 +460,8 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
                     .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
                     .kernel_width = (uint32_t)fit->kernel[2],
                     .channels = (uint32_t)channels_in,
-                    .pixel_size = (uint32_t)x->shape[1]};
+                    .pixel_size = (uint32_t)x->shape[1],
+                    .out_channels = (uint32_t)y->shape[1]};
   make_divisor(args.channels != 0 ? args.channels : 1, args.per_channels);
   make_divisor(args.taps, args.per_taps);
   make_divisor(args.kernel_area, args.per_area);
@@ -482,51 +485,92 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_gemm_tile_size(tile), err);
 }
 
+/* How a convolution is computed. */
+typedef struct conv_way {
+  bool pointwise, depthwise; /* by add_pointwise(), by add_depthwise(); neither: by add_tiled() */
+  bool takes_last;           /* the latter could read channels that are next to each other */
+  bool last_in, last_out;    /* of conv_job */
+} conv_way;
+
+static conv_way find_way(const leat_op *op, const leat_device *device, const leati_call *call,
+                         const leati_window_fit *fit) {
+  const int64_t group = ((const conv_state *)leati_op_state_const(op))->group;
+  const leati_view *const x = &call->inputs[0], *const w = &call->inputs[1], *const y = &call->outputs[0];
+  const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE, gated = leati_input(call, 4) != NULL;
+  const bool one_tap = !transposed && leati_conv_is_pointwise(fit), lies_last = leati_is_channels_last(x);
+  conv_way way = {.depthwise = !transposed && !one_tap && group > 1 && w->shape[1] == 1 && fits_depthwise(device, fit),
+                  .last_out = leati_is_channels_last(y)};
+  way.takes_last = !transposed && !way.depthwise && !gated && takes_channels_last(device, fit, group, x, y);
+  way.pointwise = one_tap && (group == 1 || !(way.last_out || (lies_last && way.takes_last)));
+  way.last_in = way.pointwise ? lies_last && group == 1 && !gated
+                              : way.takes_last && (lies_last || pays_channels_last(device, fit, group, x, w, y));
+  return way;
+}
+
+typedef int32_t put(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
+
 static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const conv_state *state = leati_op_state_const(op);
-  const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE;
   const leati_view *y = &call->outputs[0];
   if (y->count == 0) {
     return LEAT_OK;
   }
   leati_window_fit fit;
   LEATI_TRY(lay(op, &call->inputs[0], &call->inputs[1], &fit, err));
-  leati_view x, w, b, z, g;
-  conv_job job = {.x = &x, .w = &w, .y = y, .epilogue = &state->epilogue};
   for (int32_t i = 0; i < 2; ++i) {
     if (call->inputs[i].count > INT32_MAX || y->count > INT32_MAX) {
       return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                         "a convolution of tensors with 2^31 elements or more is not supported");
     }
   }
-  const bool pointwise = !transposed && leati_conv_is_pointwise(&fit);
-  const bool depthwise = !transposed && !pointwise && state->group > 1 && call->inputs[1].shape[1] == 1 &&
-                         fits_depthwise(planner->device, &fit);
-  job.channels_last = !transposed && !pointwise && !depthwise &&
-                      pays_channels_last(planner->device, &fit, state->group, &call->inputs[0], &call->inputs[1], y);
-  int32_t (*const put)(leati_planner *, const leati_view *, leati_view *, leat_error *) =
-      job.channels_last ? plan_channels_last : leati_plan_compact;
-  LEATI_TRY(put(planner, &call->inputs[0], &x, err));
-  LEATI_TRY(put(planner, &call->inputs[1], &w, err));
+  const conv_way way = find_way(op, planner->device, call, &fit);
+  leati_view x, w, b, z, g;
+  conv_job job = {
+      .x = &x, .w = &w, .y = y, .epilogue = &state->epilogue, .last_in = way.last_in, .last_out = way.last_out};
+  put *const put_x = way.last_in ? leati_plan_channels_last : leati_plan_compact;
+  put *const put_w = way.last_in && !way.pointwise ? leati_plan_channels_last : leati_plan_compact;
+  put *const put_residual = way.last_out ? leati_plan_channels_last : leati_plan_compact;
+  LEATI_TRY(put_x(planner, &call->inputs[0], &x, err));
+  LEATI_TRY(put_w(planner, &call->inputs[1], &w, err));
   if (leati_input(call, 2) != NULL) {
     LEATI_TRY(leati_plan_compact(planner, &call->inputs[2], &b, err));
     job.bias = &b;
   }
   if (leati_input(call, 3) != NULL) {
-    LEATI_TRY(leati_plan_compact(planner, &call->inputs[3], &z, err));
+    LEATI_TRY(put_residual(planner, &call->inputs[3], &z, err));
     job.residual = &z;
   }
   if (leati_input(call, 4) != NULL) {
     LEATI_TRY(leati_plan_compact(planner, &call->inputs[4], &g, err));
     job.gate = &g;
   }
-  if (pointwise) {
+  if (way.pointwise) {
     return add_pointwise(planner, state->group, product3(fit.out), &job, err);
   }
-  if (depthwise) {
+  if (way.depthwise) {
     return add_depthwise(planner, &fit, &job, err);
   }
-  return add_tiled(planner, transposed, state->group, &fit, &job, err);
+  return add_tiled(planner, leati_op_def_of(op)->param == CONV_TRANSPOSE, state->group, &fit, &job, err);
+}
+
+/* Channels are stored four at a time where they are next to each other, by the kernels for matrix hardware alone. */
+static leati_channels_last_use conv_channels_last(const leat_op *op, const leati_call *call) {
+  const conv_state *const state = leati_op_state_const(op);
+  const leati_view *const x = &call->inputs[0], *const y = &call->outputs[0];
+  leati_channels_last_use use = {0};
+  leati_window_fit fit;
+  if (y->count == 0 || x->count == 0 || x->count > INT32_MAX || y->count > INT32_MAX || leati_input(call, 4) != NULL ||
+      leati_op_def_of(op)->param == CONV_TRANSPOSE || lay(op, x, &call->inputs[1], &fit, NULL) != LEAT_OK) {
+    return use;
+  }
+  const leati_gemm_args product = product_of(&fit, state->group, x, y);
+  const conv_way way = find_way(op, leati_op_device(op), call, &fit);
+  use.reads = use.gains = way.takes_last ? 1u << 0 : 0;
+  use.gains |= way.last_in && !way.pointwise ? 1u << 1 : 0;
+  use.follows = 1u << 3;
+  use.writes = !way.depthwise && y->shape[1] / state->group % 4 == 0 &&
+               leati_gemm_matrix(leati_op_device(op), matrix_kernels, y->type, &product).m != 0;
+  return use;
 }
 
 int32_t leati_conv_read(const leati_op_def *def, const leati_op_desc *desc, leati_window *window, int64_t *out_group,
@@ -590,7 +634,7 @@ static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
            .supports = conv_supports, .create = conv_create, .infer = conv_infer,                                   \
            LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,                      \
                          LEATI_KERNELS_CONV_DEPTHWISE),                                                             \
-           .plan = conv_plan)
+           .plan = conv_plan, .channels_last = conv_channels_last)
 
 static const leati_op_def ops[] = {
     CONVOLUTION("Conv", "", (11, 22), (2, 3), CONV, &leati_type_real, &leati_attribute_strides),

@@ -43,6 +43,15 @@ typedef struct leati_op_desc {
 
 #define LEATI_ABSENT (-2) /**< leat_value_info::ndim of an absent input in a leati_op_desc */
 
+/** How a node deals with images whose channels are next to each other in memory (ops/channels_last.h). Bit `i` is for
+ * input `i`. */
+typedef struct leati_channels_last_use {
+  bool writes;      /**< plan() writes output 0 so, if its view lies so */
+  uint32_t reads;   /**< those that plan() reads as fast where they lie so, */
+  uint32_t gains;   /**< those that it reads faster, */
+  uint32_t follows; /**< and those that it reads as fast where output 0 lies so too, and copies otherwise */
+} leati_channels_last_use;
+
 typedef struct leati_op_def {
   leat_op_info info;
   /** For each input, which element of info.types it has; the last one stands for all that follow. NULL: all have 0. */
@@ -70,8 +79,9 @@ typedef struct leati_op_def {
   int32_t (*infer)(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
   /** Plans the operator for these shapes and values of host inputs: a pure function of them, of `op` and of the device.
    * Counts, types, host or device were checked, that required inputs and outputs are there, that the outputs have the
-   * shapes and types that infer() gives and are compact, and that no output overlaps an input (but for exact aliases
-   * where info.flags allows them). An output that view() gives may be absent: a graph has it where it lies. */
+   * shapes and types that infer() gives and are compact (or, where channels_last() says so, have their channels next to
+   * each other), and that no output overlaps an input (but for exact aliases where info.flags allows them). An output
+   * that view() gives may be absent: a graph has it where it lies. */
   int32_t (*plan)(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
   /** For an operator that only picks elements of input 0: output `o` as a view of that input, whose strides may be zero
    * or negative; `out->present` is false if it is none. Of outputs only type and shape are there. A graph lays such an
@@ -83,6 +93,9 @@ typedef struct leati_op_def {
   /** Whether the kernels read input `i` of a call, a part of another tensor, where it lies: as fast as a copy of it,
    * and with the same bits. Inputs behind it are compact. NULL: only a compact one. */
   bool (*reads_view)(const leat_op *op, const leati_call *call, uint32_t i);
+  /** Whether channels may be next to each other in what it takes and gives; of the views of a call, strides, shapes and
+   * types are there. NULL: no. */
+  leati_channels_last_use (*channels_last)(const leat_op *op, const leati_call *call);
 } leati_op_def;
 
 /** The operators of one .c file. */

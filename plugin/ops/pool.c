@@ -2,6 +2,7 @@
 /* MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool. */
 #include "core/status.h"
 #include "ops/attribute.h"
+#include "ops/channels_last.h"
 #include "ops/reduce.h"
 #include "ops/window.h"
 
@@ -15,7 +16,7 @@ typedef struct pool_state {
 /* Argument record of kernels/pool.comp. */
 typedef struct pool_args {
   uint64_t x, y;
-  uint32_t count;
+  uint32_t count, fours;
   uint32_t out_depth, out_height, out_width;
   int32_t size[3];
   int32_t padded[3]; /* where padding ends */
@@ -60,11 +61,13 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
   if (call->inputs[0].count > INT32_MAX || y->count > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a pool over 2^31 elements or more is not supported");
   }
+  const bool last = leati_is_channels_last(y);
   leati_view x;
-  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));
+  LEATI_TRY((last ? leati_plan_channels_last : leati_plan_compact)(planner, &call->inputs[0], &x, err));
   leati_window_fit fit;
   LEATI_TRY(pool_lay(op, &x, &fit, err));
-  pool_args args = {.count = (uint32_t)y->count,
+  pool_args args = {.count = (uint32_t)(last ? y->count / 4 : y->count),
+                    .fours = (uint32_t)(last ? y->shape[1] / 4 : 0),
                     .out_depth = (uint32_t)fit.out[0],
                     .out_height = (uint32_t)fit.out[1],
                     .out_width = (uint32_t)fit.out[2]};
@@ -79,13 +82,19 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
   const uint32_t average = leati_op_def_of(op)->param == AVERAGE_POOL;
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_POOL, x.type),
-                   .constants.pool = {.average = average, .count_padding = state->count_padding}},
+                   .constants.pool = {.average = average, .last = last, .count_padding = state->count_padding}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&x, &args.x}),
       LEATI_WRITES({y, &args.y})};
-  leati_groups_linear(planner->device, y->count, 256, dispatch.groups);
+  leati_groups_linear(planner->device, args.count, 256, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+/* Channels are moved four at a time where they are next to each other. */
+static leati_channels_last_use pool_channels_last(const leat_op *op, const leati_call *call) {
+  (void)op;
+  return (leati_channels_last_use){.writes = call->inputs[0].shape[1] % 4 == 0, .follows = 1u << 0};
 }
 
 static int32_t pool_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
@@ -128,13 +137,19 @@ static int32_t global_plan(const leat_op *op, leati_planner *planner, const leat
   return leati_plan_reduction(planner, (leati_reduction)leati_op_def_of(op)->param, x, spatial, &call->outputs[0], err);
 }
 
+static leati_channels_last_use global_channels_last(const leat_op *op, const leati_call *call) {
+  (void)op;
+  (void)call;
+  return (leati_channels_last_use){.reads = 1u << 0};
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 #define GLOBAL_POOL(name, reduction)                                                                                \
   LEATI_OP(name, "", (1, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real), .param = (reduction), .least_rank = 2, \
            .infer = global_infer,                                                                                   \
            LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_PIECES, LEATI_KERNELS_REDUCE_REST),             \
-           .plan = global_plan)
+           .plan = global_plan, .channels_last = global_channels_last)
 
 static const leati_op_def ops[] = {
     LEATI_OP("MaxPool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real),
@@ -142,14 +157,14 @@ static const leati_op_def ops[] = {
                               &leati_attribute_kernel_shape, &leati_attribute_pads, &leati_attribute_strides),
              .state_size = sizeof(pool_state), .param = MAX_POOL, .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK,
              .supports = pool_supports, .create = pool_create, .infer = pool_infer, LEATI_KERNELS(LEATI_KERNELS_POOL),
-             .plan = pool_plan),
+             .plan = pool_plan, .channels_last = pool_channels_last),
     LEATI_OP("AveragePool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &attribute_count_include_pad,
                               &leati_attribute_dilations, &leati_attribute_kernel_shape, &leati_attribute_pads,
                               &leati_attribute_strides),
              .state_size = sizeof(pool_state), .param = AVERAGE_POOL, .least_rank = 3,
              .most_rank = 2 + LEATI_WINDOW_RANK, .supports = pool_supports, .create = pool_create, .infer = pool_infer,
-             LEATI_KERNELS(LEATI_KERNELS_POOL), .plan = pool_plan),
+             LEATI_KERNELS(LEATI_KERNELS_POOL), .plan = pool_plan, .channels_last = pool_channels_last),
     GLOBAL_POOL("GlobalAveragePool", LEATI_REDUCE_MEAN),
     GLOBAL_POOL("GlobalMaxPool", LEATI_REDUCE_MAX),
 };

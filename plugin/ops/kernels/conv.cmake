@@ -6,7 +6,8 @@ leat_kernel(conv_64 conv.comp TYPES ${types} ${constants} DEFINES BM=64 BN=64 BK
 leat_kernel(conv_32 conv.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2)
 leat_kernel(conv_depthwise conv_depthwise.comp TYPES ${types} CONSTANTS SLIDING KERNEL_Y KERNEL_X STRIDE_X ACTIVATION
   RESIDUAL)
-set(constants CONSTANTS WIDE TRANSPOSED VOLUME ACTIVATION RESIDUAL SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS)
+set(constants CONSTANTS WIDE LAST_OUT TRANSPOSED VOLUME ACTIVATION RESIDUAL SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K
+  THREADS)
 foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;64;16;16")
   list(GET tile 0 extent)
   list(GET tile 1 step)

@@ -5,6 +5,9 @@
 //
 // With CHANNELS_LAST images lie by [image][pixel][channel] and weights by [row][tap][channel], not transposed, and k runs
 // over taps and channels. A group has a multiple of eight channels, so that eight are of one tap and are fetched at once.
+//
+// Where LAST_OUT, the result and what is added to it lie by [image][pixel][channel], and a group has a multiple of four
+// channels.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
@@ -17,6 +20,7 @@
 
 LEAT_CONSTANT(uint, WIDE, 0);     // 1: weights may be moved 16 bytes at a time
 LEAT_CONSTANT(uint, THREADS, 64); // of a workgroup: of all its subgroups
+LEAT_CONSTANT(uint, LAST_OUT, 0);
 layout(local_size_x_id = CONSTANT_THREADS) in;
 #ifdef CHANNELS_LAST
 #define STEPS 32 // one more than CHANNELS_TAPS_MAX in ops/conv.c
@@ -192,6 +196,13 @@ float plain_sum(uint row, uint column) {
 }
 #endif
 
+#define FOUR_ROWS (LAST_OUT != 0)
+
+// Adds what lies at four channels of a pixel, or at four pixels of a channel, of what is added to the result.
+vec4 with_residual(vec4 value, uint at, uint row, uint column) {
+  return value + (FOUR_ROWS ? QUAD(args.residual, at >> 2) : fetch_residual(residual_base, at, row, column));
+}
+
 void finish(uint row, uint column, vec4 sum) {
   if (row >= args.m || column >= args.n) {
     return;
@@ -199,24 +210,31 @@ void finish(uint row, uint column, vec4 sum) {
 #if PARTS == 2
   // Where a factor or a product is not finite, parts add up to another sum than float32 has.
   for (uint j = 0; j < 4; ++j) {
-    if (!is_finite(sum[j]) && column + j < args.n) {
-      sum[j] = plain_sum(row, column + j);
+    const uvec2 of = uvec2(row, column) + (FOUR_ROWS ? uvec2(j, 0) : uvec2(0, j));
+    if (!is_finite(sum[j]) && of.y < args.n) {
+      sum[j] = plain_sum(of.x, of.y);
     }
   }
 #endif
-  const uint at = place_of(column);
+  const uint at = FOUR_ROWS ? column * args.out_channels + group_row + row : place_of(column);
   vec4 value = sum;
   if (args.bias != 0) {
-    value += ELEMENT(args.bias, group_row + row);
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      value[j] += ELEMENT(args.bias, group_row + row + (FOUR_ROWS ? j : 0));
+    }
   }
   if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
-    value += fetch_residual(residual_base, at, row, column);
+    value = with_residual(value, at, row, column);
   }
   value = activated4(value, args.activation[0], args.activation[1]);
   if (RESIDUAL == LEAT_RESIDUAL_LAST) {
-    value += fetch_residual(residual_base, at, row, column);
+    value = with_residual(value, at, row, column);
   }
-  store_columns(c_base, at, row, column, value);
+  if (FOUR_ROWS) {
+    REALS4(args.c).v[at >> 2] = NARROW4(value);
+  } else {
+    store_columns(c_base, at, row, column, value);
+  }
 }
 
 #include "matrix_tile.glsl"

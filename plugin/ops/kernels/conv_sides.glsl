@@ -31,6 +31,7 @@ struct Args {
   uint kernel_area, kernel_width;
   uint per_taps[2], per_area[2], per_width[2];
   uint channels, pixel_size, per_channels[2]; // of CHANNELS_LAST: those of a group, of all groups
+  uint out_channels;       // of all groups
   int stride[3], dilation[3], pad[3];
 };
 LEAT_ARGS

@@ -17,6 +17,7 @@
 //   it, while it could multiply what came before: READY_B() is where that belongs.
 // - void finish(row, column, vec4 sum): stores what comes of the sums of four columns; those of the tile that are not
 //   in the result are to be left out.
+// - FOUR_ROWS, if finish() is to get the sums of four rows of a column where that is true.
 // - PREPARES, if all threads are to call `void prepare(k)` before what lies from k on is fetched, with a barrier after
 //   it, and one between it and the fetches before.
 #ifndef LEAT_MATRIX_TILE_GLSL_
@@ -26,6 +27,9 @@
 #define HELD_B EIGHT
 #define NO_B NO_EIGHT
 #define READY_B(which, held) held
+#endif
+#ifndef FOUR_ROWS
+#define FOUR_ROWS false
 #endif
 #ifndef OPEN_A
 #define OPEN_A false
@@ -44,11 +48,16 @@
 #define PITCH_A (BM / 8 + 1)
 #define PITCH_B (BN / 8 + 1)
 #define PITCH_SUMS (WN / 4 + 1)
+#define PITCH_ROWS (MATRIX_MOST / 4 + 1)
 #define TILE_A (BM * PITCH_K > BK * PITCH_A ? BM * PITCH_K : BK * PITCH_A)
 #define TILE_B (BN * PITCH_K > BK * PITCH_B ? BN * PITCH_K : BK * PITCH_B)
 // Rows of a matrix at most.
 #define MATRIX_MOST 16
-#define SUMS (BM / WM * ACROSS * MATRIX_MOST * PITCH_SUMS)
+// Sums of one row of matrices of a subgroup, by rows or, where four rows are finished at a time, by columns.
+#define SUMS_BY_ROWS (MATRIX_MOST * PITCH_SUMS)
+#define SUMS_BY_COLUMNS (WN * PITCH_ROWS)
+#define SUMS_OF_ONE (SUMS_BY_ROWS > SUMS_BY_COLUMNS ? SUMS_BY_ROWS : SUMS_BY_COLUMNS)
+#define SUMS (BM / WM * ACROSS * SUMS_OF_ONE)
 // Tiles of a and b; afterwards, for each subgroup, sums of one row of its matrices after the other.
 #define FIRST_B (PARTS * TILE_A)
 #define TILES (FIRST_B + PARTS * TILE_B)
@@ -154,6 +163,9 @@ void add_tiles(uint row, uint column) {
   }
 }
 
+// Fours of a line of `rows` x `columns` sums.
+#define FOURS_OF(rows, columns) ((FOUR_ROWS ? rows : columns) / 4)
+
 // Computes the tile of a workgroup, of which (row0, column0) is the first element, from k to k_end, and finishes it, or
 // puts it with those of the other splits.
 void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
@@ -194,23 +206,30 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
   }
 
   // The sums of one row of matrices after the other go to where threads know which is whose.
-  const uint own = gl_SubgroupID * MATRIX_M * PITCH_SUMS;
+  const uint own = gl_SubgroupID * SUMS_OF_ONE;
   const uint pieces = tile.number * (BM * BN / 4);
   for (uint r = 0; r < ROWS; ++r) {
     [[unroll]] for (uint e = 0; e < ROWS * COLUMNS; ++e) {
       if (e / COLUMNS == r) {
-        coopMatStore(sums[e], tiles, own + e % COLUMNS * MATRIX_N / 4, PITCH_SUMS, gl_CooperativeMatrixLayoutRowMajor);
+        const uint j = e % COLUMNS * MATRIX_N;
+        if (FOUR_ROWS) {
+          coopMatStore(sums[e], tiles, own + j * PITCH_ROWS, PITCH_ROWS, gl_CooperativeMatrixLayoutColumnMajor);
+        } else {
+          coopMatStore(sums[e], tiles, own + j / 4, PITCH_SUMS, gl_CooperativeMatrixLayoutRowMajor);
+        }
       }
     }
     subgroupBarrier();
     for (uint four = gl_SubgroupInvocationID; four < MATRIX_M * WN / 4; four += SUBGROUP_SIZE) {
-      const uint i = four / (WN / 4), j = four % (WN / 4);
-      const uint in_row = row + r * MATRIX_M + i, in_column = column + j * 4;
-      const vec4 sum = uintBitsToFloat(tiles[own + i * PITCH_SUMS + j]);
+      const uint line = four / FOURS_OF(MATRIX_M, WN), within = four % FOURS_OF(MATRIX_M, WN);
+      const uvec2 at =
+          uvec2(row + r * MATRIX_M, column) + (FOUR_ROWS ? uvec2(within * 4, line) : uvec2(line, within * 4));
+      const vec4 sum = uintBitsToFloat(tiles[own + line * (FOUR_ROWS ? PITCH_ROWS : PITCH_SUMS) + within]);
       if (args.splits > 1) {
-        Pieces(args.pieces).v[tile.split * args.tiles * (BM * BN / 4) + pieces + (in_row * BN + in_column) / 4] = sum;
+        const uint place = FOUR_ROWS ? at.y * BM + at.x : at.x * BN + at.y;
+        Pieces(args.pieces).v[tile.split * args.tiles * (BM * BN / 4) + pieces + place / 4] = sum;
       } else {
-        finish(row0 + in_row, column0 + in_column, sum);
+        finish(row0 + at.x, column0 + at.y, sum);
       }
     }
     subgroupBarrier();
@@ -223,7 +242,8 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
     for (uint s = 1; s < args.splits; ++s) {
       sum += Pieces(args.pieces).v[s * args.tiles * (BM * BN / 4) + pieces + four];
     }
-    finish(row0 + four / (BN / 4), column0 + four % (BN / 4) * 4, sum);
+    const uint line = four / FOURS_OF(BM, BN), within = four % FOURS_OF(BM, BN) * 4;
+    finish(row0 + (FOUR_ROWS ? within : line), column0 + (FOUR_ROWS ? line : within), sum);
   }
 }
 

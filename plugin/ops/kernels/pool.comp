@@ -1,15 +1,18 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Maximum and average over a window that moves over an image of one to three spatial dimensions.
+// Maximum and average over a window that moves over an image of one to three spatial dimensions: an invocation has one
+// channel of a pixel or, where channels are next to each other in memory (LAST), four.
 #include "reals.glsl"
 #include "math.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, AVERAGE, 0);
+LEAT_CONSTANT(uint, LAST, 0);
 LEAT_CONSTANT(uint, COUNT_PADDING, 0); // 1: the average is over padding too
 struct Args {
   uint64_t x, y;
-  uint count; // elements of y
+  uint count; // elements of y, or fours of them
+  uint fours; // LAST: of a pixel
   uint out_depth, out_height, out_width;
   int size[3];   // of the input
   int padded[3]; // where padding ends; what a window reaches beyond it does not count
@@ -28,31 +31,39 @@ ivec2 taps_inside(int start, int d) {
   return ivec2(first, taps_before(start, args.size[d], args.kernel[d], args.dilation[d]));
 }
 
+// What lies at a pixel, counted from the first image's: the four of a number, or the element of a plane.
+vec4 fetch(uint pixel, uint four) {
+  return LAST != 0 ? QUAD(args.x, pixel * args.fours + four) : vec4(ELEMENT(args.x, pixel), 0, 0, 0);
+}
+
+bvec4 isnan4(vec4 x) { return bvec4(leat_isnan(x.x), leat_isnan(x.y), leat_isnan(x.z), leat_isnan(x.w)); }
+
 void main() {
   const uint i = leat_linear_group() * 256 + gl_LocalInvocationIndex;
   if (i >= args.count) {
     return;
   }
-  uint rest = i / args.out_width;
-  const int x0 = int(i - rest * args.out_width) * args.stride[2] - args.pad[2];
+  // Fours of a pixel, and the first of them; or else planes of pixels.
+  const uint pixels = LAST != 0 ? i / args.fours : i;
+  uint rest = pixels / args.out_width;
+  const int x0 = int(pixels - rest * args.out_width) * args.stride[2] - args.pad[2];
   uint next = rest / args.out_height;
   const int y0 = int(rest - next * args.out_height) * args.stride[1] - args.pad[1];
   const uint plane = next / args.out_depth;
   const int z0 = int(next - plane * args.out_depth) * args.stride[0] - args.pad[0];
-  REALS x = REALS(args.x + uint64_t(plane) * uint(args.size[0] * args.size[1] * args.size[2]) * ELEMENT_SIZE);
+  const uint first = plane * uint(args.size[0] * args.size[1] * args.size[2]);
 
-  float top = -LEAT_INFINITY;
-  bool any_nan = false; // beside the maximum, which may pass a NaN over or not
-  float sum = 0;
+  vec4 top = vec4(-LEAT_INFINITY), sum = vec4(0);
+  bvec4 any_nan = bvec4(false); // beside the maximum, which may pass a NaN over or not
   const ivec2 along_x = taps_inside(x0, 2), along_y = taps_inside(y0, 1), along_z = taps_inside(z0, 0);
   for (int kz = along_z[0]; kz < along_z[1]; ++kz) {
     const int z = z0 + kz * args.dilation[0];
     for (int ky = along_y[0]; ky < along_y[1]; ++ky) {
       const int line = (z * args.size[1] + y0 + ky * args.dilation[1]) * args.size[2] + x0;
       for (int kx = along_x[0]; kx < along_x[1]; ++kx) {
-        const float value = WIDEN(x.v[line + kx * args.dilation[2]]);
+        const vec4 value = fetch(first + uint(line + kx * args.dilation[2]), i - pixels * args.fours);
         top = max(top, value);
-        any_nan = any_nan || leat_isnan(value);
+        any_nan = bvec4(uvec4(any_nan) | uvec4(isnan4(value)));
         sum += value;
       }
     }
@@ -65,5 +76,10 @@ void main() {
             float(taps_before(y0, args.padded[1], args.kernel[1], args.dilation[1])) *
             float(taps_before(x0, args.padded[2], args.kernel[2], args.dilation[2]));
   }
-  REALS(args.y).v[i] = NARROW(AVERAGE != 0 ? sum / found : any_nan ? leat_nan() : top);
+  const vec4 result = AVERAGE != 0 ? sum / found : mix(top, vec4(leat_nan()), any_nan);
+  if (LAST != 0) {
+    REALS4(args.y).v[i] = NARROW4(result);
+  } else {
+    REALS(args.y).v[i] = NARROW(result.x);
+  }
 }

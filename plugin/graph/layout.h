@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Which images in a graph lie with their channels next to each other (ops/channels_last.h): those that only nodes make
+ * and take which can do so, where one of them gains by it. Belongs to one thread.
+ */
+#ifndef LEAT_PLUGIN_GRAPH_LAYOUT_H_
+#define LEAT_PLUGIN_GRAPH_LAYOUT_H_
+
+#include "graph/inference.h"
+#include "graph/placing.h"
+
+/** What is laid. */
+typedef struct leati_layout {
+  const leat_graph *graph;
+  const leati_node *nodes; /**< as many as the graph has; those that are `live` run */
+  const bool *live;
+  const leati_whereabouts *at; /**< by value, as leati_placing_run() left them */
+  leati_inference *inference;  /**< of all values; the views of those that are laid so get such strides */
+} leati_layout;
+
+/** Lays values so, and counts them.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_layout_run(const leati_layout *layout, uint32_t *out_count, leat_error *err);
+
+#endif /* LEAT_PLUGIN_GRAPH_LAYOUT_H_ */

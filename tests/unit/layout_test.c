@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which images of a graph lie with their channels next to each other, and that the results have the bits that they have
+ * where none does. Only matrix hardware of float16 gains by it: without that none does anyway. */
+#include <stdio.h>
+
+#include "core/fusions.h"
+#include "device/device.h"
+#include "unit_network.h"
+
+/* ---- Parts of networks --------------------------------------------------------------------------------------------
+ */
+
+#define SHAPE(...)                                                                \
+  (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { \
+    __VA_ARGS__                                                                   \
+  }
+#define ATTRIBUTE(kind, ...) \
+  { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_##kind, __VA_ARGS__ }
+
+/* A node's attributes are borrowed. */
+static void give(network *n, const leat_attribute *const *attributes, uint32_t count) {
+  leat_graph_node *const node = &n->nodes[n->desc.node_count - 1];
+  node->attributes = attributes;
+  node->attribute_count = count;
+}
+
+static uint32_t halved(network *n, uint32_t v) {
+  static const leat_attribute to_half = ATTRIBUTE(INT, .name = "to", .i = 10);
+  static const leat_attribute *const list[] = {&to_half};
+  const uint32_t half_of = NODE(n, "Cast", 13, v);
+  give(n, list, 1);
+  return half_of;
+}
+static uint32_t widened(network *n, uint32_t v) {
+  static const leat_attribute to_float = ATTRIBUTE(INT, .name = "to", .i = 1);
+  static const leat_attribute *const list[] = {&to_float};
+  const uint32_t whole = NODE(n, "Cast", 13, v);
+  give(n, list, 1);
+  return whole;
+}
+
+static const leat_attribute line = ATTRIBUTE(INTS, .name = "kernel_shape", .count = 2, .ints = (const int64_t[]){1, 3});
+static const leat_attribute beside = ATTRIBUTE(INTS, .name = "pads", .count = 4, .ints = (const int64_t[]){0, 1, 0, 1});
+static const leat_attribute square =
+    ATTRIBUTE(INTS, .name = "kernel_shape", .count = 2, .ints = (const int64_t[]){2, 2});
+static const leat_attribute around = ATTRIBUTE(INTS, .name = "pads", .count = 4, .ints = (const int64_t[]){1, 0, 1, 1});
+static const leat_attribute of_padding = ATTRIBUTE(INT, .name = "count_include_pad", .i = 1);
+static const leat_attribute two_groups = ATTRIBUTE(INT, .name = "group", .i = 2);
+
+/* Convolutions to `to` channels with one tap and with three. */
+static uint32_t one_tap(network *n, uint32_t x, int64_t from, int64_t to) {
+  return NODE(n, "Conv", 11, x, halved(n, add_constant(n, SHAPE(to, from, 1, 1))),
+              halved(n, add_constant(n, SHAPE(to))));
+}
+static uint32_t three_taps(network *n, uint32_t x, int64_t from, int64_t to) {
+  static const leat_attribute *const list[] = {&line, &beside, &two_groups};
+  const uint32_t y =
+      NODE(n, "Conv", 11, x, halved(n, add_constant(n, SHAPE(to, from, 1, 3))), halved(n, add_constant(n, SHAPE(to))));
+  give(n, list, to > from ? 3 : 2);
+  return y;
+}
+static uint32_t half_image(network *n) {
+  return halved(n, add_input(n, SHAPE(2, 8, 5, 5)));
+}
+
+/* Two images, and the weights of the second convolution. */
+static uint32_t image_by_a_pool(network *n) {
+  static const leat_attribute *const list[] = {&square};
+  const uint32_t pooled = NODE(n, "MaxPool", 12, NODE(n, "Relu", 14, three_taps(n, half_image(n), 8, 8)));
+  give(n, list, 1);
+  return widened(n, NODE(n, "GlobalAveragePool", 1, three_taps(n, pooled, 8, 8)));
+}
+/* The same two; a kernel of one tap needs no other weights. */
+static uint32_t image_by_an_average(network *n) {
+  static const leat_attribute *const list[] = {&square, &around, &of_padding};
+  const uint32_t pooled = NODE(n, "AveragePool", 11, three_taps(n, half_image(n), 8, 8));
+  give(n, list, 3);
+  return widened(n, one_tap(n, pooled, 8, 8));
+}
+/* Three images, and the weights of a convolution. */
+static uint32_t image_and_residual(network *n) {
+  const uint32_t a = one_tap(n, half_image(n), 8, 8), b = NODE(n, "Relu", 14, three_taps(n, a, 8, 8));
+  const uint32_t c = NODE(n, "Relu", 14, NODE(n, "Add", 14, one_tap(n, b, 8, 8), a));
+  return widened(n, one_tap(n, c, 8, 8));
+}
+/* One, and weights. */
+static uint32_t image_of_groups(network *n) {
+  const uint32_t x = one_tap(n, halved(n, add_input(n, SHAPE(1, 16, 5, 5))), 16, 16);
+  return widened(n, NODE(n, "GlobalAveragePool", 1, three_taps(n, x, 8, 16)));
+}
+/* None: a node takes it that does not read it so, the graph gives it, or fours of its channels are of two pixels. */
+static uint32_t image_for_another(network *n) {
+  const uint32_t y = one_tap(n, half_image(n), 8, 8);
+  add_output(n, widened(n, NODE(n, "Sign", 13, y)));
+  return widened(n, three_taps(n, y, 8, 8));
+}
+static uint32_t image_that_is_given(network *n) {
+  const uint32_t y = one_tap(n, half_image(n), 8, 8);
+  add_output(n, y);
+  return widened(n, three_taps(n, y, 8, 8));
+}
+static uint32_t image_of_six_channels(network *n) {
+  const uint32_t y = one_tap(n, half_image(n), 8, 6);
+  return widened(n, three_taps(n, y, 6, 6));
+}
+
+/* ---- Running them ------------------------------------------------------------------------------------------------
+ */
+
+typedef struct scene {
+  const char *name;
+  uint32_t (*make)(network *n);
+  uint32_t laid; /* images and weights */
+} scene;
+
+static const scene scenes[] = {
+    {"by a pool", image_by_a_pool, 3},
+    {"by an average", image_by_an_average, 2},
+    {"and residual", image_and_residual, 4},
+    {"of groups", image_of_groups, 2},
+    {"for another", image_for_another, 0},
+    {"given", image_that_is_given, 0},
+    {"of six channels", image_of_six_channels, 0},
+};
+#define SCENE_COUNT (sizeof(scenes) / sizeof(scenes[0]))
+
+/* Numbers of which all sums are exact in float32, in whatever order: quarters up to 1. What 8 of them give with their
+ * like is below 2^4 and a multiple of 2^-4, three taps of 8 such 2^8 and 2^-6, one tap of those 2^11 and 2^-8, and one
+ * of those 2^14 and 2^-10. */
+static network *make(const scene *s) {
+  network *const n = make_network();
+  add_output(n, s->make(n));
+  for (uint32_t v = 0; v < n->desc.value_count; ++v) {
+    for (uint32_t i = 0; i < ELEMENTS; ++i) {
+      n->floats[v][i] = (float)((int)((i * 37 + v * 11) % 9) - 4) / 4;
+    }
+  }
+  return n;
+}
+
+static uint32_t laid_in(const place *p, const leat_graph *graph) {
+  leat_graph_fusion list[LEATI_FUSION_COUNT];
+  uint32_t count = LEATI_FUSION_COUNT;
+  for (uint32_t i = 0; i < count; ++i) {
+    list[i].struct_size = sizeof(list[i]);
+  }
+  assert_ok(p->f->api->graph->fusions(graph, &count, list, &err));
+  return list[LEATI_FUSION_CHANNELS_LAST].count;
+}
+
+/* Runs all scenes where `off` names what is not done, from tensors on the device and on the host, and tells how many
+ * values were laid. */
+static void run_scenes(void **state, const char *off, results all[SCENE_COUNT][2], uint32_t laid[SCENE_COUNT]) {
+  reopen(fixture_of(state), "LEAT_FUSIONS_OFF", off);
+  const place p = open_place(state);
+  for (size_t i = 0; i < SCENE_COUNT; ++i) {
+    network *const n = make(&scenes[i]);
+    leat_graph *const graph = build(&p, n);
+    run_graph(&p, graph, n, 0, &all[i][0]);
+    run_graph(&p, graph, n, UINT32_MAX, &all[i][1]);
+    laid[i] = laid_in(&p, graph);
+    assert_ok(p.f->api->graph->destroy(graph, &err));
+    free(n);
+  }
+  close_place(&p);
+}
+
+static void images_are_laid(void **state) {
+  static results off[SCENE_COUNT][2], on[SCENE_COUNT][2];
+  uint32_t none[SCENE_COUNT], laid[SCENE_COUNT];
+  run_scenes(state, "channels_last", off, none);
+  run_scenes(state, NULL, on, laid);
+  const bool gains = fixture_of(state)->device->physical->matrix.m != 0;
+  for (size_t i = 0; i < SCENE_COUNT; ++i) {
+    network *const n = make(&scenes[i]);
+    for (uint32_t where = 0; where < 2; ++where) {
+      compare(n, &off[i][where], &on[i][where]);
+    }
+    free(n);
+    if (none[i] != 0 || laid[i] != (gains ? scenes[i].laid : 0)) {
+      fail_msg("%s: %u values were laid, %u where that is off; expected: %u and 0", scenes[i].name, laid[i], none[i],
+               gains ? scenes[i].laid : 0);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(images_are_laid, fixture_open, fixture_close),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
