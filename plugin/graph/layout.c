@@ -85,9 +85,10 @@ static void check_node(work *w, uint32_t n) {
     if (v == LEAT_GRAPH_NO_VALUE) {
       continue;
     }
-    if (is_bit(use.follows, i) && !w->last[v]) {
+    if (is_bit(use.follows | use.equals, i) && !w->last[v]) {
       set(w, &w->last[node->outputs[0]], false);
-    } else if (!is_bit(use.reads | use.follows, i)) {
+    }
+    if (!is_bit(use.reads | use.follows | (w->last[node->outputs[0]] ? use.equals : 0), i)) {
       set(w, &w->last[v], false);
     }
   }
@@ -102,7 +103,7 @@ static void look_for_gain(work *w, uint32_t n) {
     if (v == LEAT_GRAPH_NO_VALUE || !w->last[v]) {
       continue;
     }
-    const bool follows = is_bit(w->uses[n].follows, i) && w->last[y];
+    const bool follows = is_bit(w->uses[n].follows | w->uses[n].equals, i) && w->last[y];
     if (is_bit(w->uses[n].gains, i) || (follows && w->gain[y])) {
       set(w, &w->gain[v], true);
     }

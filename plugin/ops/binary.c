@@ -162,7 +162,7 @@ static int32_t logic_view(const leat_op *op, const leati_call *call, uint32_t o,
 #define BINARY(name, versions, types_, operation, infer_, plan_)                                          \
   LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),      \
            .param = (operation), .infer = (infer_), LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = (plan_), \
-           .reads_view = leati_reads_rows)
+           .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last)
 #define LOGIC(name, operation)                                                                                 \
   LEATI_OP(name, "", (7, 7), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_bool_in), \
            .param = (operation), .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_LOGIC),           \

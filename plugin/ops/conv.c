@@ -533,7 +533,9 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
   LEATI_TRY(put_x(planner, &call->inputs[0], &x, err));
   LEATI_TRY(put_w(planner, &call->inputs[1], &w, err));
   if (leati_input(call, 2) != NULL) {
-    LEATI_TRY(leati_plan_compact(planner, &call->inputs[2], &b, err));
+    leati_view bias = call->inputs[2];
+    bias.compact = bias.compact && (!way.last_out || holds_quads(&bias));
+    LEATI_TRY(leati_plan_compact(planner, &bias, &b, err));
     job.bias = &b;
   }
   if (leati_input(call, 3) != NULL) {

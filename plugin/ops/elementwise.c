@@ -87,6 +87,20 @@ int32_t leati_plan_wide(leati_planner *planner, const leati_view *like, leati_vi
   return leati_plan_temporary(planner, out, err);
 }
 
+leati_channels_last_use leati_elementwise_channels_last(const leat_op *op, const leati_call *call) {
+  const leati_view *const y = &call->outputs[0];
+  leati_channels_last_use use = {0};
+  (void)op;
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    const leati_view *const x = leati_input(call, i);
+    if (x != NULL && x->ndim == y->ndim && leati_same_numbers(x->shape, y->shape, y->ndim)) {
+      use.equals |= 1u << i;
+    }
+  }
+  use.writes = use.equals != 0 && y->shape[1] % 4 == 0;
+  return use;
+}
+
 int32_t leati_infer_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   for (uint32_t i = 0; i < call->input_count; ++i) {

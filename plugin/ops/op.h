@@ -49,7 +49,8 @@ typedef struct leati_channels_last_use {
   bool writes;      /**< plan() writes output 0 so, if its view lies so */
   uint32_t reads;   /**< those that plan() reads as fast where they lie so, */
   uint32_t gains;   /**< those that it reads faster, */
-  uint32_t follows; /**< and those that it reads as fast where output 0 lies so too, and copies otherwise */
+  uint32_t follows; /**< those that it reads as fast where output 0 lies so too, and copies otherwise, */
+  uint32_t equals;  /**< and those that it reads fast only if they lie as output 0 does */
 } leati_channels_last_use;
 
 typedef struct leati_op_def {

@@ -293,7 +293,8 @@ static const leati_op_def ops[] = {
              LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&attribute_functions, &attribute_operands, &attribute_constants),
              .state_size = sizeof(program), .create = pointwise_create, .infer = pointwise_infer,
-             LEATI_KERNELS(LEATI_KERNELS_POINTWISE), .plan = pointwise_plan, .reads_view = leati_reads_rows),
+             LEATI_KERNELS(LEATI_KERNELS_POINTWISE), .plan = pointwise_plan, .reads_view = leati_reads_rows,
+             .channels_last = leati_elementwise_channels_last),
 };
 
 const leati_op_family leati_pointwise_family = LEATI_FAMILY(ops);

@@ -112,11 +112,12 @@ static int32_t not_plan(const leat_op *op, leati_planner *planner, const leati_c
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* An operator of one number; the rest are designated initialisers. */
-#define UNARY_WITH(name, domain, versions, types_, operation, ...)                                       \
-  LEATI_OP(name, domain, versions, (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_), \
-           .state_size = sizeof(leati_function), .param = (operation), .infer = leati_infer_same,        \
-           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),   \
-           .plan = unary_plan, .reads_view = leati_reads_rows, __VA_ARGS__)
+#define UNARY_WITH(name, domain, versions, types_, operation, ...)                                               \
+  LEATI_OP(name, domain, versions, (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),         \
+           .state_size = sizeof(leati_function), .param = (operation), .infer = leati_infer_same,                \
+           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),           \
+           .plan = unary_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last, \
+           __VA_ARGS__)
 #define UNARY(name, versions, types_, operation) \
   UNARY_WITH(name, "", versions, types_, operation, .create = unary_create)
 

@@ -51,6 +51,24 @@ static bool is_vector(const tensors *t, int32_t rank, const int64_t *dims, int64
   return true;
 }
 
+static void swap(int64_t *a, int64_t *b) {
+  const int64_t was = *a;
+  *a = *b;
+  *b = was;
+}
+
+/* Orders dimensions by the steps of the result, so that the one where they are smallest is the innermost. */
+static void order(int32_t ndim, int64_t *dims, uint32_t result, int64_t (*strides)[LEAT_MAX_RANK]) {
+  for (int32_t end = 1; end < ndim; ++end) {
+    for (int32_t d = end; d > 0 && strides[result][d - 1] < strides[result][d]; --d) {
+      swap(&dims[d - 1], &dims[d]);
+      for (uint32_t k = 0; k <= result; ++k) {
+        swap(&strides[k][d - 1], &strides[k][d]);
+      }
+    }
+  }
+}
+
 /* The fewest dimensions that there can be, and the steps of operands and result (the last) in each. */
 static int32_t collapse(const tensors *t, int64_t *dims, int64_t (*strides)[LEAT_MAX_RANK]) {
   memcpy(dims, t->result->shape, sizeof(t->result->shape));
@@ -58,6 +76,9 @@ static int32_t collapse(const tensors *t, int64_t *dims, int64_t (*strides)[LEAT
     leati_broadcast_strides(t->operands[k], t->result->ndim, dims, strides[k]);
   }
   leati_broadcast_strides(t->result, t->result->ndim, dims, strides[t->operand_count]);
+  if (!t->result->compact) {
+    order(t->result->ndim, dims, t->operand_count, strides);
+  }
   const int32_t rank = leati_collapse(t->result->ndim, dims, t->operand_count + 1, strides);
   if (rank == 1 && dims[0] == 1) {
     /* A single element: a step of one anywhere, so that it counts as compact. */

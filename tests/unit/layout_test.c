@@ -88,6 +88,25 @@ static uint32_t image_of_groups(network *n) {
   const uint32_t x = one_tap(n, halved(n, add_input(n, SHAPE(1, 16, 5, 5))), 16, 16);
   return widened(n, NODE(n, "GlobalAveragePool", 1, three_taps(n, x, 8, 16)));
 }
+/* Two, a function of one number between them. */
+static uint32_t image_and_function(network *n) {
+  return widened(n, one_tap(n, NODE(n, "Abs", 13, one_tap(n, half_image(n), 8, 8)), 8, 8));
+}
+/* Two, a chain with a factor for each channel between them. */
+static uint32_t image_and_chain(network *n) {
+  const uint32_t y = NODE(n, "Abs", 13, one_tap(n, half_image(n), 8, 8));
+  return widened(n, one_tap(n, NODE(n, "Mul", 14, y, halved(n, add_constant(n, SHAPE(8, 1, 1)))), 8, 8));
+}
+/* Three, and weights: one is the product of two. */
+static uint32_t image_of_two(network *n) {
+  const uint32_t x = half_image(n);
+  return widened(n, three_taps(n, NODE(n, "Mul", 14, one_tap(n, x, 8, 8), one_tap(n, x, 8, 8)), 8, 8));
+}
+/* None: what is multiplied by it is given. */
+static uint32_t image_and_given(network *n) {
+  const uint32_t x = half_image(n);
+  return widened(n, one_tap(n, NODE(n, "Mul", 14, one_tap(n, x, 8, 8), x), 8, 8));
+}
 /* None: a node takes it that does not read it so, the graph gives it, or fours of its channels are of two pixels. */
 static uint32_t image_for_another(network *n) {
   const uint32_t y = one_tap(n, half_image(n), 8, 8);
@@ -118,6 +137,10 @@ static const scene scenes[] = {
     {"by an average", image_by_an_average, 2},
     {"and residual", image_and_residual, 4},
     {"of groups", image_of_groups, 2},
+    {"and function", image_and_function, 2},
+    {"and chain", image_and_chain, 2},
+    {"of two", image_of_two, 4},
+    {"and given", image_and_given, 0},
     {"for another", image_for_another, 0},
     {"given", image_that_is_given, 0},
     {"of six channels", image_of_six_channels, 0},

@@ -6,8 +6,8 @@
 // With CHANNELS_LAST images lie by [image][pixel][channel] and weights by [row][tap][channel], not transposed, and k runs
 // over taps and channels. A group has a multiple of eight channels, so that eight are of one tap and are fetched at once.
 //
-// Where LAST_OUT, the result and what is added to it lie by [image][pixel][channel], and a group has a multiple of four
-// channels.
+// Where LAST_OUT, the result and what is added to it lie by [image][pixel][channel], a group has a multiple of four
+// channels, and these and the bias may be moved four at a time.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
@@ -219,9 +219,7 @@ void finish(uint row, uint column, vec4 sum) {
   const uint at = FOUR_ROWS ? column * args.out_channels + group_row + row : place_of(column);
   vec4 value = sum;
   if (args.bias != 0) {
-    [[unroll]] for (uint j = 0; j < 4; ++j) {
-      value[j] += ELEMENT(args.bias, group_row + row + (FOUR_ROWS ? j : 0));
-    }
+    value += FOUR_ROWS ? QUAD(args.bias, (group_row + row) >> 2) : vec4(ELEMENT(args.bias, group_row + row));
   }
   if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
     value = with_residual(value, at, row, column);
