@@ -1065,7 +1065,7 @@ typedef struct leat_graph_info {
   uint64_t launch_count;   /**< launches that were put into streams so far */
 } leat_graph_info;
 
-/** A rewriting of nodes into fewer, and how often it was done. */
+/** Something that is done to graphs, such as a rewriting of nodes into fewer, and how often it was. */
 typedef struct leat_graph_fusion {
   uint32_t struct_size; /**< sizeof(leat_graph_fusion) */
   uint32_t count;       /**< times that it was done in this graph */

@@ -36,6 +36,9 @@ typedef struct planning {
   leati_place *places;   /* by value; storage NONE: it has none yet */
   leati_placing placing; /* which of them lie in others */
   uint32_t *targets;     /* by value: the output of the graph that it is written to, or NONE */
+  bool lays, laid;       /* images may lie with their channels next to each other; something does */
+  uint32_t *ordered;     /* by node: which inputs are constants that are given to it so */
+  leati_place *orders;   /* by value: the place of such a copy; storage NONE: there is none yet */
   uint32_t constant_capacity, own_capacity, upload_capacity, download_capacity, answer_capacity;
   leati_shared_constant_request *requests; /* as many as leati_graph_plan::own */
   uint32_t request_capacity;
@@ -56,6 +59,8 @@ static void end(planning *p) {
   leati_free(p->places);
   leati_free(p->placing.at);
   leati_free(p->targets);
+  leati_free(p->ordered);
+  leati_free(p->orders);
   leati_free(p->requests);
   leati_free(p->own_bindings);
 }
@@ -68,11 +73,14 @@ static int32_t begin(planning *p, leat_error *err) {
   p->places = leati_calloc((size_t)values + 1, sizeof(*p->places));
   p->placing.at = leati_calloc((size_t)values + 1, sizeof(*p->placing.at));
   p->targets = leati_calloc((size_t)values + 1, sizeof(*p->targets));
-  if (p->needed == NULL || p->live == NULL || p->places == NULL || p->placing.at == NULL || p->targets == NULL) {
+  p->ordered = leati_calloc((size_t)nodes + 1, sizeof(*p->ordered));
+  p->orders = leati_calloc((size_t)values + 1, sizeof(*p->orders));
+  if (p->needed == NULL || p->live == NULL || p->places == NULL || p->placing.at == NULL || p->targets == NULL ||
+      p->ordered == NULL || p->orders == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to plan a graph of %u values", values);
   }
   for (uint32_t v = 0; v < values; ++v) {
-    p->places[v].storage = p->targets[v] = NONE;
+    p->places[v].storage = p->orders[v].storage = p->targets[v] = NONE;
   }
   return LEAT_OK;
 }
@@ -159,13 +167,22 @@ static int32_t find_targets(planning *p, leat_error *err) {
   return LEAT_OK;
 }
 
-/* Lays images so that their channels are next to each other, where that is good. */
+/* Lays images so that their channels are next to each other, where that is good: only kernels for matrix hardware gain
+ * by it. */
 static int32_t lay_channels(planning *p, leat_error *err) {
+  const leat_device *const device = p->graph->device;
   const leati_layout layout = {
       .graph = p->graph, .nodes = p->nodes, .live = p->live, .at = p->placing.at, .inference = &p->inference};
-  return (p->graph->device->fusions_off >> LEATI_FUSION_CHANNELS_LAST & 1u) == 0
-             ? leati_layout_run(&layout, &p->fusion.counts[LEATI_FUSION_CHANNELS_LAST], err)
-             : LEAT_OK;
+  const bool matrices = device->physical->matrix.m != 0 || device->physical->matrix_bfloat16.m != 0;
+  if (!p->lays || !matrices || (device->fusions_off >> LEATI_FUSION_CHANNELS_LAST & 1u) != 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_layout_run(&layout, p->ordered, &p->fusion.counts[LEATI_FUSION_CHANNELS_LAST], err));
+  p->laid = p->fusion.counts[LEATI_FUSION_CHANNELS_LAST] != 0;
+  for (uint32_t n = 0; n < p->graph->node_count; ++n) {
+    p->laid = p->laid || p->ordered[n] != 0;
+  }
+  return LEAT_OK;
 }
 
 /* The next binding of a constant. */
@@ -209,16 +226,6 @@ static int32_t bind_answer(planning *p, const leati_known_value *value, uint32_t
   return bind_own(p, &request, out_storage, err);
 }
 
-/* Binds a constant whose channels shall be next to each other, which they are not where it was loaded. */
-static int32_t bind_ordered(planning *p, const leati_view *laid, leati_shared_constant *source, uint32_t *out_storage,
-                            leat_error *err) {
-  leati_view loaded = *laid;
-  leati_view_make_compact(&loaded);
-  const leati_shared_constant_request request = {
-      .source = source, .order = leati_channels_last_order(&loaded), .size = laid->count * laid->item_size};
-  return bind_own(p, &request, out_storage, err);
-}
-
 /* Finds a place for a value that has memory of its own and that no node writes in this plan, or one is about to. */
 static int32_t place_root(planning *p, uint32_t v, leat_error *err) {
   const leati_value *const value = &p->graph->values[v];
@@ -232,8 +239,7 @@ static int32_t place_root(planning *p, uint32_t v, leat_error *err) {
     return leati_joint_storage(&p->joint, LEATI_IN_ARENA, 0, &place->storage, err);
   }
   if (value->kind == LEATI_VALUE_CONSTANT) {
-    return known->view.compact ? bind_constant(p, value->constant, &place->storage, err)
-                               : bind_ordered(p, &known->view, value->constant, &place->storage, err);
+    return bind_constant(p, value->constant, &place->storage, err);
   }
   if (is_answered(p, v)) {
     return bind_answer(p, known, &place->storage, err);
@@ -268,9 +274,7 @@ static int32_t place_value(planning *p, uint32_t v, leat_error *err) {
 /* ---- Nodes ------------------------------------------------------------------------------------------------------ */
 
 /* Gives a view of a node the address that stands for those to come, as binding `binding` of the node. */
-static int32_t place_view(planning *p, uint32_t v, leati_view *view, uint32_t binding, leat_error *err) {
-  LEATI_TRY(place_value(p, v, err));
-  const leati_place *const place = &p->places[v];
+static void point(const planning *p, const leati_place *place, leati_view *view, uint32_t binding) {
   /* What has strides knows what it touches; all else is compact. */
   const uint64_t low = view->compact ? 0 : view->begin - view->address;
   const uint64_t high = view->compact ? view->count * view->item_size : view->end - view->address;
@@ -278,6 +282,25 @@ static int32_t place_view(planning *p, uint32_t v, leati_view *view, uint32_t bi
   view->begin = view->address + low;
   view->end = view->address + high;
   leati_planner_place(view, binding);
+}
+
+static int32_t place_view(planning *p, uint32_t v, leati_view *view, uint32_t binding, leat_error *err) {
+  LEATI_TRY(place_value(p, v, err));
+  point(p, &p->places[v], view, binding);
+  return LEAT_OK;
+}
+
+/* The same for a constant that is given with its channels next to each other, as it was not loaded. */
+static int32_t place_ordered(planning *p, uint32_t v, leati_view *view, uint32_t binding, leat_error *err) {
+  leati_place *const place = &p->orders[v];
+  if (place->storage == NONE) {
+    const leati_shared_constant_request request = {.source = p->graph->values[v].constant,
+                                                   .order = leati_channels_last_order(view),
+                                                   .size = view->count * view->item_size};
+    LEATI_TRY(bind_own(p, &request, &place->storage, err));
+  }
+  leati_make_channels_last(view);
+  point(p, place, view, binding);
   return LEAT_OK;
 }
 
@@ -307,8 +330,10 @@ static int32_t join_node(planning *p, const leati_node *node, leati_arguments *a
                          leat_error *err) {
   for (uint32_t i = 0; i < node->input_count; ++i) {
     if (a->inputs[i].present && !a->inputs[i].host) {
-      LEATI_TRY(place_view(p, node->inputs[i], &a->inputs[i], i, err));
-      places[i] = p->places[node->inputs[i]];
+      const uint32_t v = node->inputs[i];
+      const bool ordered = i < 32 && (p->ordered[node - p->nodes] >> i & 1u) != 0;
+      LEATI_TRY((ordered ? place_ordered : place_view)(p, v, &a->inputs[i], i, err));
+      places[i] = ordered ? p->orders[v] : p->places[v];
     }
   }
   LEATI_TRY(place_outputs(p, node, a, err));
@@ -602,10 +627,11 @@ static int32_t make(planning *p, leat_error *err) {
   return name_steps(p, err);
 }
 
-int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, leati_graph_plan **out,
-                              leat_error *err) {
+/* Makes a plan. `*inout_lays`: planning::lays, and then ::laid. */
+static int32_t make_plan(const leat_graph *graph, const leati_view *views, bool *inout_lays, leati_graph_plan **out,
+                         leat_error *err) {
   const uint32_t count = graph->input_count + graph->output_count;
-  planning p = {.graph = graph, .views = views};
+  planning p = {.graph = graph, .views = views, .lays = *inout_lays};
   p.plan = leati_calloc(1, sizeof(*p.plan));
   if (p.plan == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the plan of a graph");
@@ -618,6 +644,7 @@ int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, 
     (void)leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the plan of a graph");
   } else {
     status = make(&p, err);
+    *inout_lays = p.laid;
     end(&p);
   }
   leati_free(p.answers);
@@ -627,6 +654,18 @@ int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, 
   }
   *out = p.plan;
   return LEAT_OK;
+}
+
+/* Without memory for another copy of constants, images lie as if there were no need of it. */
+int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, leati_graph_plan **out,
+                              leat_error *err) {
+  bool lays = true;
+  const int32_t status = make_plan(graph, views, &lays, out, err);
+  if (status != LEAT_ERROR_OUT_OF_MEMORY || !lays) {
+    return status;
+  }
+  lays = false;
+  return make_plan(graph, views, &lays, out, err);
 }
 
 void leati_graph_plan_free(leat_device *device, leati_graph_plan *plan) {

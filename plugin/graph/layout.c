@@ -15,7 +15,8 @@ typedef struct work {
   leati_channels_last_use *uses; /* by node */
   bool *last;                    /* by value: may lie so */
   bool *gain;                    /* by value: somebody gains by it */
-  bool changed;                  /* in this round */
+  int32_t *balance;              /* by value: nodes that gain by it, less those that copy it */
+  bool changed;                  /* `last` or `gain`, in this round */
 } work;
 
 static bool is_bit(uint32_t bits, uint32_t i) {
@@ -27,10 +28,15 @@ static void set(work *w, bool *flag, bool value) {
   *flag = value;
 }
 
-/* Takes from what may lie so what the graph gives, what lies in something else, and in what something else lies. */
-static void deny_shared(const work *w) {
+/* Finds the results of which nobody has said how they lie: the graph does not give them, they lie in nothing else, and
+ * nothing else lies in them. */
+static void find_free(const work *w) {
   const leat_graph *const graph = w->layout->graph;
   const leati_whereabouts *const at = w->layout->at;
+  for (uint32_t v = 0; v < graph->value_count; ++v) {
+    w->last[v] = graph->values[v].kind == LEATI_VALUE_RESULT && w->values[v].known && w->values[v].bytes == NULL &&
+                 w->values[v].view.compact && leati_has_channels(&w->values[v].view);
+  }
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     if (at[v].root != v) {
       w->last[v] = w->last[at[v].root] = false;
@@ -41,14 +47,17 @@ static void deny_shared(const work *w) {
   }
 }
 
-/* Finds the results of which nobody has said how they lie. */
-static void find_free(const work *w) {
-  const leat_graph *const graph = w->layout->graph;
-  for (uint32_t v = 0; v < graph->value_count; ++v) {
-    w->last[v] = graph->values[v].kind == LEATI_VALUE_RESULT && w->values[v].known && w->values[v].bytes == NULL &&
-                 w->values[v].view.compact && leati_has_channels(&w->values[v].view);
+/* Which inputs of a node are constants of which a copy in another order can be kept. */
+static uint32_t constants_of(const work *w, const leati_node *node) {
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < node->input_count && i < 32; ++i) {
+    const uint32_t v = node->inputs[i];
+    if (v != LEAT_GRAPH_NO_VALUE && w->layout->graph->values[v].kind == LEATI_VALUE_CONSTANT &&
+        w->layout->graph->values[v].constant != NULL && w->layout->at[v].root == v) {
+      bits |= 1u << i;
+    }
   }
-  deny_shared(w);
+  return bits;
 }
 
 /* Asks all nodes what they can do, as values lie now. */
@@ -63,7 +72,7 @@ static int32_t ask(const work *w, leat_error *err) {
     const int32_t status = leati_inference_open_node(w->layout->inference, node, &a, &known, err);
     if (status == LEAT_OK) {
       a.outputs[0] = w->values[node->outputs[0]].view;
-      w->uses[n] = node->op->def->channels_last(node->op, &a.call);
+      w->uses[n] = node->op->def->channels_last(node->op, &a.call, constants_of(w, node));
     }
     leati_arguments_end(&a);
     LEATI_TRY(status);
@@ -113,11 +122,13 @@ static void look_for_gain(work *w, uint32_t n) {
   }
 }
 
-/* Does something for all nodes that run, until it changes nothing more. */
+/* Does something for all nodes that run, in both directions, until it changes nothing more. */
 static void repeat(work *w, void (*what)(work *, uint32_t)) {
+  const uint32_t count = w->layout->graph->node_count;
   do {
     w->changed = false;
-    for (uint32_t n = 0; n < w->layout->graph->node_count; ++n) {
+    for (uint32_t turn = 0; turn < 2 * count; ++turn) {
+      const uint32_t n = turn < count ? turn : 2 * count - 1 - turn;
       if (w->layout->live[n]) {
         what(w, n);
       }
@@ -125,65 +136,74 @@ static void repeat(work *w, void (*what)(work *, uint32_t)) {
   } while (w->changed);
 }
 
-/* Lays constants so that all who take them gain by it. */
-static void lay_constants(work *w) {
-  const leat_graph *const graph = w->layout->graph;
-  for (uint32_t v = 0; v < graph->value_count; ++v) {
-    w->last[v] = graph->values[v].kind == LEATI_VALUE_CONSTANT && graph->values[v].constant != NULL &&
-                 leati_has_channels(&w->values[v].view);
-    w->gain[v] = false;
+/* Counts for each value the nodes that gain by it and those that copy it. */
+static void weigh_node(work *w, uint32_t n) {
+  const leati_node *const node = &w->layout->nodes[n];
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    const uint32_t v = node->inputs[i];
+    if (v != LEAT_GRAPH_NO_VALUE) {
+      w->balance[v] += is_bit(w->uses[n].gains, i);
+      w->balance[v] -= is_bit(w->uses[n].follows, i) && !w->last[node->outputs[0]];
+    }
   }
-  deny_shared(w);
-  for (uint32_t n = 0; n < graph->node_count; ++n) {
-    const leati_node *const node = &w->layout->nodes[n];
-    for (uint32_t i = 0; w->layout->live[n] && i < node->input_count; ++i) {
-      if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
-        const bool gains = is_bit(w->uses[n].gains, i);
-        w->last[node->inputs[i]] &= gains;
-        w->gain[node->inputs[i]] |= gains;
+}
+
+/* Finds what lies so in the end. What more nodes would copy than gain by is taken out, which may take others with it.
+ */
+static void choose(work *w) {
+  const uint32_t count = w->layout->graph->value_count;
+  do {
+    memset(w->gain, 0, count * sizeof(*w->gain));
+    memset(w->balance, 0, count * sizeof(*w->balance));
+    repeat(w, check_node);
+    repeat(w, look_for_gain);
+    for (uint32_t v = 0; v < count; ++v) {
+      w->last[v] = w->last[v] && w->gain[v];
+    }
+    for (uint32_t n = 0; n < w->layout->graph->node_count; ++n) {
+      if (w->layout->live[n]) {
+        weigh_node(w, n);
       }
     }
-  }
+    w->changed = false;
+    for (uint32_t v = 0; v < count; ++v) {
+      set(w, &w->last[v], w->last[v] && w->balance[v] >= 0);
+    }
+  } while (w->changed);
 }
 
-/* Gives values that are to lie so their strides, and counts them. */
-static uint32_t lay_out(const work *w) {
-  uint32_t count = 0;
+static int32_t lay(work *w, uint32_t *ordered, uint32_t *out_count, leat_error *err) {
+  find_free(w);
+  LEATI_TRY(ask(w, err));
+  choose(w);
   for (uint32_t v = 0; v < w->layout->graph->value_count; ++v) {
-    if (w->last[v] && w->gain[v]) {
+    if (w->last[v]) {
       leati_make_channels_last(&w->values[v].view);
-      ++count;
+      ++*out_count;
     }
   }
-  return count;
+  LEATI_TRY(ask(w, err));
+  for (uint32_t n = 0; n < w->layout->graph->node_count; ++n) {
+    ordered[n] = w->uses[n].orders;
+  }
+  return LEAT_OK;
 }
 
-int32_t leati_layout_run(const leati_layout *layout, uint32_t *out_count, leat_error *err) {
+int32_t leati_layout_run(const leati_layout *layout, uint32_t *ordered, uint32_t *out_count, leat_error *err) {
   const size_t values = (size_t)layout->graph->value_count + 1, nodes = (size_t)layout->graph->node_count + 1;
   bool *const flags = leati_calloc(2 * values, sizeof(*flags));
   work w = {.layout = layout,
             .values = layout->inference->values,
             .uses = leati_calloc(nodes, sizeof(*w.uses)),
             .last = flags,
-            .gain = flags != NULL ? flags + values : NULL};
-  int32_t status = LEAT_OK;
-  if (flags == NULL || w.uses == NULL) {
-    status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to lay %u values", layout->graph->value_count);
-  } else {
-    find_free(&w);
-    status = ask(&w, err);
-  }
-  if (status == LEAT_OK) {
-    repeat(&w, check_node);
-    repeat(&w, look_for_gain);
-    *out_count = lay_out(&w);
-    status = ask(&w, err);
-  }
-  if (status == LEAT_OK) {
-    lay_constants(&w);
-    *out_count += lay_out(&w);
-  }
+            .gain = flags != NULL ? flags + values : NULL,
+            .balance = leati_calloc(values, sizeof(*w.balance))};
+  const int32_t status =
+      flags != NULL && w.uses != NULL && w.balance != NULL
+          ? lay(&w, ordered, out_count, err)
+          : leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to lay %u values", layout->graph->value_count);
   leati_free(flags);
   leati_free(w.uses);
+  leati_free(w.balance);
   return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Which images in a graph lie with their channels next to each other (ops/channels_last.h): those that only nodes make
- * and take which can do so, where one of them gains by it. Belongs to one thread.
+ * and take which can do so, where more of them gain by it than have to copy them. Belongs to one thread.
  */
 #ifndef LEAT_PLUGIN_GRAPH_LAYOUT_H_
 #define LEAT_PLUGIN_GRAPH_LAYOUT_H_
@@ -18,8 +18,9 @@ typedef struct leati_layout {
   leati_inference *inference;  /**< of all values; the views of those that are laid so get such strides */
 } leati_layout;
 
-/** Lays values so, and counts them.
+/** Lays images so, and counts them. `ordered`: by node, takes a bit for each input that is a constant and is to be
+ * given to it with its channels next to each other.
  * @errors OUT_OF_MEMORY */
-int32_t leati_layout_run(const leati_layout *layout, uint32_t *out_count, leat_error *err);
+int32_t leati_layout_run(const leati_layout *layout, uint32_t *ordered, uint32_t *out_count, leat_error *err);
 
 #endif /* LEAT_PLUGIN_GRAPH_LAYOUT_H_ */

@@ -235,7 +235,7 @@ typedef struct conv_job {
   const leati_view *x, *w, *y;
   const leati_view *bias, *residual, *gate; /* NULL: none */
   const leati_epilogue *epilogue;
-  bool last_in, last_out; /* they are next to each other in x and w; and in y and the residual */
+  bool last_in, last_out; /* so in x and, for add_tiled(), in w; and in y and the residual */
 } conv_job;
 
 static void copy3(int32_t *to, const int64_t *from) {
@@ -373,7 +373,7 @@ static bool holds_quads(const leati_view *view) {
 static leati_pipeline_key choose_kernel(const leat_device *device, const conv_job *job, bool transposed, bool volume,
                                         uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
   const uint32_t activation = job->epilogue->activation.operation;
-  /* pays_channels_last() asks for these too. */
+  /* takes_channels_last() asks for these too. */
   const leati_kernel_set *const kernels = job->last_in ? last_kernels : matrix_kernels;
   const leati_matrix_shape matrix = leati_gemm_matrix(device, kernels, job->y->type, args);
   /* The kernels for matrix hardware also read element 0 for pixels that are outside of the image. */
@@ -488,7 +488,7 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
 /* How a convolution is computed. */
 typedef struct conv_way {
   bool pointwise, depthwise; /* by add_pointwise(), by add_depthwise(); neither: by add_tiled() */
-  bool takes_last;           /* the latter could read channels that are next to each other */
+  bool takes_last;           /* it is read as fast where its channels are next to each other, or faster */
   bool last_in, last_out;    /* of conv_job */
 } conv_way;
 
@@ -556,7 +556,7 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
 }
 
 /* Channels are stored four at a time where they are next to each other, by the kernels for matrix hardware alone. */
-static leati_channels_last_use conv_channels_last(const leat_op *op, const leati_call *call) {
+static leati_channels_last_use conv_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
   const conv_state *const state = leati_op_state_const(op);
   const leati_view *const x = &call->inputs[0], *const y = &call->outputs[0];
   leati_channels_last_use use = {0};
@@ -567,11 +567,21 @@ static leati_channels_last_use conv_channels_last(const leat_op *op, const leati
   }
   const leati_gemm_args product = product_of(&fit, state->group, x, y);
   const conv_way way = find_way(op, leati_op_device(op), call, &fit);
-  use.reads = use.gains = way.takes_last ? 1u << 0 : 0;
-  use.gains |= way.last_in && !way.pointwise ? 1u << 1 : 0;
+  const leat_device *const device = leati_op_device(op);
+  const leati_view *const w = &call->inputs[1];
+  const bool turns = way.takes_last && !way.pointwise && leati_has_channels(w); /* weights, where x lies so */
+  if (way.depthwise) {
+    return use;
+  }
+  /* Weights that are copied for each call cost more than most convolutions gain. */
+  use.reads = use.gains = way.takes_last && (!turns || (constants >> 1 & 1u) != 0 ||
+                                             pays_channels_last(device, &fit, state->group, x, w, y))
+                              ? 1u << 0
+                              : 0;
+  use.orders = turns && way.last_in ? constants & 1u << 1 : 0;
   use.follows = 1u << 3;
-  use.writes = !way.depthwise && y->shape[1] / state->group % 4 == 0 &&
-               leati_gemm_matrix(leati_op_device(op), matrix_kernels, y->type, &product).m != 0;
+  use.writes =
+      y->shape[1] / state->group % 4 == 0 && leati_gemm_matrix(device, matrix_kernels, y->type, &product).m != 0;
   return use;
 }
 

@@ -87,7 +87,8 @@ int32_t leati_plan_wide(leati_planner *planner, const leati_view *like, leati_vi
   return leati_plan_temporary(planner, out, err);
 }
 
-leati_channels_last_use leati_elementwise_channels_last(const leat_op *op, const leati_call *call) {
+leati_channels_last_use leati_elementwise_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
+  (void)constants;
   const leati_view *const y = &call->outputs[0];
   leati_channels_last_use use = {0};
   (void)op;

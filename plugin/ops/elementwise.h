@@ -50,7 +50,7 @@ static inline uint32_t leati_type_code(uint64_t type) {
 }
 
 /** leati_op_def::channels_last of operators whose plan is one use of such a kernel. */
-leati_channels_last_use leati_elementwise_channels_last(const leat_op *op, const leati_call *call);
+leati_channels_last_use leati_elementwise_channels_last(const leat_op *op, const leati_call *call, uint32_t constants);
 
 /** The result has the shape that all operands broadcast to. */
 int32_t leati_infer_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);

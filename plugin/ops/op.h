@@ -48,9 +48,10 @@ typedef struct leati_op_desc {
 typedef struct leati_channels_last_use {
   bool writes;      /**< plan() writes output 0 so, if its view lies so */
   uint32_t reads;   /**< those that plan() reads as fast where they lie so, */
-  uint32_t gains;   /**< those that it reads faster, */
+  uint32_t gains;   /**< and faster; */
   uint32_t follows; /**< those that it reads as fast where output 0 lies so too, and copies otherwise, */
-  uint32_t equals;  /**< and those that it reads fast only if they lie as output 0 does */
+  uint32_t equals;  /**< those that it reads fast only if they lie as output 0 does; */
+  uint32_t orders;  /**< constants that it would copy so for each call, as its inputs lie now */
 } leati_channels_last_use;
 
 typedef struct leati_op_def {
@@ -95,8 +96,9 @@ typedef struct leati_op_def {
    * and with the same bits. Inputs behind it are compact. NULL: only a compact one. */
   bool (*reads_view)(const leat_op *op, const leati_call *call, uint32_t i);
   /** Whether channels may be next to each other in what it takes and gives; of the views of a call, strides, shapes and
-   * types are there. NULL: no. */
-  leati_channels_last_use (*channels_last)(const leat_op *op, const leati_call *call);
+   * types are there, and a bit of `constants` for each input of which a graph can keep a copy. Of a device without
+   * matrix hardware it is not asked. NULL: no. */
+  leati_channels_last_use (*channels_last)(const leat_op *op, const leati_call *call, uint32_t constants);
 } leati_op_def;
 
 /** The operators of one .c file. */

@@ -92,7 +92,8 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
 }
 
 /* Channels are moved four at a time where they are next to each other. */
-static leati_channels_last_use pool_channels_last(const leat_op *op, const leati_call *call) {
+static leati_channels_last_use pool_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
+  (void)constants;
   (void)op;
   return (leati_channels_last_use){.writes = call->inputs[0].shape[1] % 4 == 0, .follows = 1u << 0};
 }
@@ -137,7 +138,8 @@ static int32_t global_plan(const leat_op *op, leati_planner *planner, const leat
   return leati_plan_reduction(planner, (leati_reduction)leati_op_def_of(op)->param, x, spatial, &call->outputs[0], err);
 }
 
-static leati_channels_last_use global_channels_last(const leat_op *op, const leati_call *call) {
+static leati_channels_last_use global_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
+  (void)constants;
   (void)op;
   (void)call;
   return (leati_channels_last_use){.reads = 1u << 0};
