@@ -97,7 +97,8 @@ static void check_node(work *w, uint32_t n) {
     if (is_bit(use.follows | use.equals, i) && !w->last[v]) {
       set(w, &w->last[node->outputs[0]], false);
     }
-    if (!is_bit(use.reads | use.follows | (w->last[node->outputs[0]] ? use.equals : 0), i)) {
+    const bool equal = is_bit(use.equals, i) && w->last[node->outputs[0]];
+    if (!equal && !is_bit(use.reads | use.follows, i)) {
       set(w, &w->last[v], false);
     }
   }

@@ -21,21 +21,6 @@ static uint32_t constant(network *n, int32_t ndim, const int64_t *shape) {
   return add_constant(n, ndim, shape);
 }
 
-#define SHAPE(...)                                                                \
-  (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { \
-    __VA_ARGS__                                                                   \
-  }
-
-/* A node's attributes are borrowed. */
-static void give(network *n, const leat_attribute *const *attributes, uint32_t count) {
-  leat_graph_node *const node = &n->nodes[n->desc.node_count - 1];
-  node->attributes = attributes;
-  node->attribute_count = count;
-}
-
-#define ATTRIBUTE(kind, ...) \
-  { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_##kind, __VA_ARGS__ }
-
 /* x[2, 3, 8] times a matrix of 8 columns. */
 static uint32_t product(network *n) {
   return NODE(n, "MatMul", 13, add_input(n, SHAPE(2, 3, 8)), constant(n, SHAPE(8, 8)));
@@ -78,7 +63,7 @@ static const leat_attribute *const hard_sigmoid[] = {&sixth, &half};
 
 static uint32_t hard_swish(network *n, uint32_t x, uint32_t attribute_count) {
   const uint32_t gate = NODE(n, "HardSigmoid", 6, x);
-  give(n, hard_sigmoid, attribute_count);
+  set_attributes(n, hard_sigmoid, attribute_count);
   return NODE(n, "Mul", 14, gate, x);
 }
 
@@ -135,7 +120,7 @@ static uint32_t rows_of_heads(network *n, int64_t rows, const int64_t *back) {
       NODE(n, "Reshape", 14, add_input(n, SHAPE(1, rows, 2, 4)), add_list(n, 2, (const int64_t[]){-1, 8}));
   const uint32_t y = NODE(n, "Gemm", 13, flat, constant(n, SHAPE(8, 8)), constant(n, SHAPE(8)));
   const uint32_t turned = NODE(n, "Transpose", 13, NODE(n, "Reshape", 14, y, add_list(n, 3, back)));
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return turned;
 }
 static uint32_t residual_behind_reshapes(network *n) {
@@ -163,22 +148,8 @@ static uint32_t conv_silu(network *n) {
   return NODE(n, "Mul", 14, x, NODE(n, "Sigmoid", 13, x));
 }
 /* A value in float16. */
-static uint32_t halved(network *n, uint32_t v) {
-  static const leat_attribute to_half = ATTRIBUTE(INT, .name = "to", .i = 10);
-  static const leat_attribute *const list[] = {&to_half};
-  const uint32_t half_of = NODE(n, "Cast", 13, v);
-  give(n, list, 1);
-  return half_of;
-}
 static uint32_t convolution_of_halves(network *n, uint32_t x) {
   return NODE(n, "Conv", 11, x, halved(n, constant(n, SHAPE(4, 4, 1, 1))), halved(n, constant(n, SHAPE(4))));
-}
-static uint32_t widened(network *n, uint32_t v) {
-  static const leat_attribute to_float = ATTRIBUTE(INT, .name = "to", .i = 1);
-  static const leat_attribute *const list[] = {&to_float};
-  const uint32_t whole = NODE(n, "Cast", 13, v);
-  give(n, list, 1);
-  return whole;
 }
 static uint32_t conv_of_halves(network *n) {
   const uint32_t x = halved(n, image(n)), y = convolution_of_halves(n, x);
@@ -329,7 +300,7 @@ static uint32_t and_of_inputs(network *n) {
 static uint32_t layers_with(network *n, uint32_t means, int64_t side, const leat_attribute *const *attributes,
                             uint32_t attribute_count) {
   const uint32_t squeezed = NODE(n, "Conv", 11, means, constant(n, SHAPE(3, 4, side, side)), constant(n, SHAPE(3)));
-  give(n, attributes, attribute_count);
+  set_attributes(n, attributes, attribute_count);
   const uint32_t excited = NODE(n, "Conv", 11, NODE(n, "Relu", 14, squeezed), constant(n, SHAPE(4, 3, 1, 1)));
   return NODE(n, "HardSigmoid", 6, excited);
 }
@@ -352,12 +323,12 @@ static uint32_t squeeze_of_a_pool(network *n) {
 }
 static uint32_t squeeze_of_means(network *n) {
   const uint32_t means = NODE(n, "ReduceMean", 13, add_input(n, SHAPE(2, 4, 3, 4)));
-  give(n, over_both, 1);
+  set_attributes(n, over_both, 1);
   return layers(n, means);
 }
 static uint32_t squeeze_of_one_line(network *n) {
   const uint32_t means = NODE(n, "ReduceMean", 13, add_input(n, SHAPE(2, 4, 7, 1)));
-  give(n, over_rows, 1);
+  set_attributes(n, over_rows, 1);
   return layers(n, means);
 }
 static uint32_t squeeze_and_gate(network *n) {
@@ -366,7 +337,7 @@ static uint32_t squeeze_and_gate(network *n) {
 }
 static uint32_t squeeze_of_lines(network *n) {
   const uint32_t means = NODE(n, "ReduceMean", 13, add_input(n, SHAPE(2, 4, 3, 4)));
-  give(n, over_rows, 1);
+  set_attributes(n, over_rows, 1);
   return layers(n, means);
 }
 static uint32_t means_for_two(network *n) {
@@ -457,7 +428,7 @@ static uint32_t one_transposed(network *n) {
   const uint32_t x = add_input(n, SHAPE(3, 8));
   add_output(n, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))));
   const uint32_t y = NODE(n, "Gemm", 13, x, constant(n, SHAPE(8, 8)));
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return y;
 }
 static uint32_t one_scaled(network *n) {
@@ -500,7 +471,7 @@ static uint32_t all_kinds(network *n) {
   const uint32_t sum = NODE(n, "Sum", 13, least, y, x);
   const uint32_t clipped = NODE(n, "Clip", 13, sum, add_input(n, 0, NULL));
   const uint32_t leaky = NODE(n, "LeakyRelu", 6, clipped);
-  give(n, hard_sigmoid, 1);
+  set_attributes(n, hard_sigmoid, 1);
   return NODE(n, "Pow", 15, NODE(n, "Selu", 6, leaky), scalar(n, 2.0f));
 }
 static uint32_t functions_of(network *n, uint32_t x, int count) {
@@ -558,10 +529,10 @@ static uint32_t of_integers(network *n) {
   static const leat_attribute *const there[] = {&to_int64}, *const back[] = {&to_float};
   const int64_t numbers[] = {3, 5, 7};
   const uint32_t x = NODE(n, "Cast", 13, add_input(n, SHAPE(4, 3)));
-  give(n, there, 1);
+  set_attributes(n, there, 1);
   const uint32_t y = NODE(n, "Mul", 14, NODE(n, "Add", 14, x, add_list(n, 3, numbers)), x);
   const uint32_t result = NODE(n, "Cast", 13, y);
-  give(n, back, 1);
+  set_attributes(n, back, 1);
   return result;
 }
 static uint32_t constant_of_higher_rank(network *n) {
@@ -575,7 +546,7 @@ static const leat_attribute *const over_last[] = {&along_last}, *const over_firs
 
 static uint32_t mean(network *n, uint32_t x, const leat_attribute *const *axes) {
   const uint32_t y = NODE(n, "ReduceMean", 13, x);
-  give(n, axes, 1);
+  set_attributes(n, axes, 1);
   return y;
 }
 
@@ -619,7 +590,7 @@ static uint32_t rms_norm_by_division(network *n) {
 
 static uint32_t transpose(network *n, uint32_t x, const leat_attribute *const *order) {
   const uint32_t y = NODE(n, "Transpose", 13, x);
-  give(n, order, 1);
+  set_attributes(n, order, 1);
   return y;
 }
 
@@ -641,7 +612,7 @@ static uint32_t heads_of(network *n, const leat_attribute *const *order) {
 
 static uint32_t softmax_of(network *n, uint32_t scores, const leat_attribute *const *axis) {
   const uint32_t y = NODE(n, "Softmax", 13, scores);
-  give(n, axis, 1);
+  set_attributes(n, axis, 1);
   return y;
 }
 
@@ -691,7 +662,7 @@ static uint32_t attention_cast(network *n) {
   const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 5)),
                  v = add_input(n, SHAPE(1, 2, 5, 3));
   const uint32_t weights = NODE(n, "Cast", 13, softmax_of(n, NODE(n, "MatMul", 13, q, k), along_keys));
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return NODE(n, "MatMul", 13, weights, v);
 }
 /* In float16 as it stands, with a mask that is added in it: some keys are taken out, others put far below. */
@@ -830,7 +801,7 @@ static uint32_t gemm_with_beta(network *n) {
   static const leat_attribute beta = ATTRIBUTE(FLOAT, .name = "beta", .f = 0.5f);
   static const leat_attribute *const list[] = {&beta};
   const uint32_t y = NODE(n, "Gemm", 13, add_input(n, SHAPE(3, 8)), constant(n, SHAPE(8, 5)), constant(n, SHAPE(5)));
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return NODE(n, "Relu", 14, y);
 }
 static uint32_t reshaped_to_something_else(network *n) {
@@ -853,7 +824,7 @@ static uint32_t another_offset(network *n) {
   static const leat_attribute third = ATTRIBUTE(FLOAT, .name = "beta", .f = 1.0f / 3.0f);
   static const leat_attribute *const list[] = {&sixth, &third};
   const uint32_t x = add_input(n, SHAPE(8, 8)), gate = NODE(n, "HardSigmoid", 6, x);
-  give(n, list, 2);
+  set_attributes(n, list, 2);
   return NODE(n, "Mul", 14, gate, x);
 }
 static uint32_t gate_of_another(network *n) {
@@ -866,7 +837,7 @@ static uint32_t transposed_and_flattened(network *n) {
   const int64_t back[] = {1, 8, 8};
   const uint32_t flat = NODE(n, "Reshape", 14, add_input(n, SHAPE(1, 8, 8)), add_list(n, 2, (const int64_t[]){8, 8}));
   const uint32_t y = NODE(n, "Gemm", 13, flat, constant(n, SHAPE(8, 8)), constant(n, SHAPE(8)));
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return NODE(n, "Reshape", 14, y, add_list(n, 3, back));
 }
 /* The product of what is not reshaped has the shape of the result, of other matrices. */
@@ -881,7 +852,7 @@ static uint32_t residual_behind_a_turn(network *n) {
   static const leat_attribute *const list[] = {&perm};
   const uint32_t y = NODE(n, "MatMul", 13, add_input(n, SHAPE(3, 4)), constant(n, SHAPE(4, 5)));
   const uint32_t turned = NODE(n, "Transpose", 13, y);
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return NODE(n, "Add", 14, turned, add_input(n, SHAPE(5, 3)));
 }
 static uint32_t residual_behind_a_transpose(network *n) {
@@ -943,7 +914,7 @@ static uint32_t sum_normed_and_kept(network *n) {
   static const leat_attribute *const list[] = {&small};
   const uint32_t sum = NODE(n, "Add", 14, constant(n, SHAPE(3, 8)), input_of_rows(n)), other = NODE(n, "Tanh", 13, sum);
   const uint32_t y = NODE(n, "LayerNormalization", 17, sum, constant(n, SHAPE(8)));
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   add_output(n, sum);
   return NODE(n, "Mul", 14, y, other);
 }
@@ -983,7 +954,7 @@ static uint32_t sum_normed_in_layers(network *n) {
   static const leat_attribute *const list[] = {&second};
   const uint32_t sum = NODE(n, "Add", 14, input_of_rows(n), input_of_rows(n));
   const uint32_t y = NODE(n, "LayerNormalization", 17, sum, constant(n, SHAPE(3, 8)));
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return y;
 }
 static uint32_t scale_made_of_the_sum(network *n) {
@@ -1028,7 +999,7 @@ static uint32_t products_of_a_norm_apart(network *n) {
   const uint32_t x = rms_normed(n, half_input(n, SHAPE(2, 8))), y = multiplied(n, x);
   const uint32_t w = half_constant(n, SHAPE(12, 8)), bias = half_constant(n, SHAPE(12));
   const uint32_t z = NODE(n, "Gemm", 13, x, w, bias);
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   add_output(n, widened(n, y));
   return widened(n, z);
 }
@@ -1114,7 +1085,7 @@ static uint32_t norm_that_is_transposed(network *n) {
   static const leat_attribute *const list[] = {&transposed};
   const uint32_t w = half_constant(n, SHAPE(2, 12)), x = rms_normed(n, half_input(n, SHAPE(2, 8)));
   const uint32_t y = NODE(n, "Gemm", 13, x, w);
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return widened(n, y);
 }
 static uint32_t norm_of_two_dimensions(network *n) {
@@ -1122,7 +1093,7 @@ static uint32_t norm_of_two_dimensions(network *n) {
   static const leat_attribute *const list[] = {&second};
   const uint32_t scale = half_constant(n, SHAPE(3, 8));
   const uint32_t y = NODE(n, "RMSNormalization", 23, half_input(n, SHAPE(2, 3, 8)), scale);
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return widened(n, multiplied(n, y));
 }
 static uint32_t norm_with_a_scale_for_each_row(network *n) {

@@ -44,11 +44,6 @@ static uint32_t with(network *n, const leat_attribute *const *list, uint32_t v) 
   return v;
 }
 
-#define SHAPE(...)                                                                \
-  (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { \
-    __VA_ARGS__                                                                   \
-  }
-
 static uint32_t add_index(network *n, int64_t index) {
   const uint32_t v = add_list(n, 1, &index);
   n->infos[v].ndim = n->tensors[v].ndim = 0;

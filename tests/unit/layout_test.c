@@ -12,35 +12,6 @@
 /* ---- Parts of networks --------------------------------------------------------------------------------------------
  */
 
-#define SHAPE(...)                                                                \
-  (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { \
-    __VA_ARGS__                                                                   \
-  }
-#define ATTRIBUTE(kind, ...) \
-  { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_##kind, __VA_ARGS__ }
-
-/* A node's attributes are borrowed. */
-static void give(network *n, const leat_attribute *const *attributes, uint32_t count) {
-  leat_graph_node *const node = &n->nodes[n->desc.node_count - 1];
-  node->attributes = attributes;
-  node->attribute_count = count;
-}
-
-static uint32_t halved(network *n, uint32_t v) {
-  static const leat_attribute to_half = ATTRIBUTE(INT, .name = "to", .i = 10);
-  static const leat_attribute *const list[] = {&to_half};
-  const uint32_t half_of = NODE(n, "Cast", 13, v);
-  give(n, list, 1);
-  return half_of;
-}
-static uint32_t widened(network *n, uint32_t v) {
-  static const leat_attribute to_float = ATTRIBUTE(INT, .name = "to", .i = 1);
-  static const leat_attribute *const list[] = {&to_float};
-  const uint32_t whole = NODE(n, "Cast", 13, v);
-  give(n, list, 1);
-  return whole;
-}
-
 static const leat_attribute line = ATTRIBUTE(INTS, .name = "kernel_shape", .count = 2, .ints = (const int64_t[]){1, 3});
 static const leat_attribute beside = ATTRIBUTE(INTS, .name = "pads", .count = 4, .ints = (const int64_t[]){0, 1, 0, 1});
 static const leat_attribute square =
@@ -58,7 +29,7 @@ static uint32_t three_taps(network *n, uint32_t x, int64_t from, int64_t to) {
   static const leat_attribute *const list[] = {&line, &beside, &two_groups};
   const uint32_t y =
       NODE(n, "Conv", 11, x, halved(n, add_constant(n, SHAPE(to, from, 1, 3))), halved(n, add_constant(n, SHAPE(to))));
-  give(n, list, to > from ? 3 : 2);
+  set_attributes(n, list, to > from ? 3 : 2);
   return y;
 }
 static uint32_t half_image(network *n) {
@@ -69,14 +40,14 @@ static uint32_t half_image(network *n) {
 static uint32_t image_by_a_pool(network *n) {
   static const leat_attribute *const list[] = {&square};
   const uint32_t pooled = NODE(n, "MaxPool", 12, NODE(n, "Relu", 14, three_taps(n, half_image(n), 8, 8)));
-  give(n, list, 1);
+  set_attributes(n, list, 1);
   return widened(n, NODE(n, "GlobalAveragePool", 1, three_taps(n, pooled, 8, 8)));
 }
 /* The same two. */
 static uint32_t image_by_an_average(network *n) {
   static const leat_attribute *const list[] = {&square, &around, &of_padding};
   const uint32_t pooled = NODE(n, "AveragePool", 11, three_taps(n, half_image(n), 8, 8));
-  give(n, list, 3);
+  set_attributes(n, list, 3);
   return widened(n, one_tap(n, pooled, 8, 8));
 }
 /* Three images. */
@@ -109,16 +80,16 @@ static uint32_t image_by_shared_weights(network *n) {
   static const leat_attribute *const list[] = {&line, &beside};
   const uint32_t x = half_image(n), w = halved(n, add_constant(n, SHAPE(8, 8, 1, 3)));
   const uint32_t y = NODE(n, "Conv", 11, x, w);
-  give(n, list, 2);
+  set_attributes(n, list, 2);
   const uint32_t z = NODE(n, "Conv", 11, y, w);
-  give(n, list, 2);
+  set_attributes(n, list, 2);
   return widened(n, NODE(n, "GlobalAveragePool", 1, z));
 }
 /* None: weights that are given would be copied for each launch, and pools would copy what a convolution gains by. */
 static uint32_t image_by_given_weights(network *n) {
   static const leat_attribute *const list[] = {&line, &beside};
   const uint32_t z = NODE(n, "Conv", 11, one_tap(n, half_image(n), 8, 8), halved(n, add_input(n, SHAPE(8, 8, 1, 3))));
-  give(n, list, 2);
+  set_attributes(n, list, 2);
   return widened(n, z);
 }
 static uint32_t image_for_pools(network *n) {
@@ -126,7 +97,7 @@ static uint32_t image_for_pools(network *n) {
   const uint32_t y = one_tap(n, half_image(n), 8, 8);
   for (uint32_t i = 0; i < 2; ++i) {
     const uint32_t pooled = NODE(n, "MaxPool", 12, y);
-    give(n, list, 1);
+    set_attributes(n, list, 1);
     add_output(n, widened(n, pooled));
   }
   return widened(n, one_tap(n, y, 8, 8));

@@ -100,6 +100,28 @@ void set_attribute(network *n, const leat_attribute *attribute, const leat_attri
   n->nodes[n->desc.node_count - 1].attribute_count = 1;
 }
 
+void set_attributes(network *n, const leat_attribute *const *attributes, uint32_t count) {
+  leat_graph_node *const node = &n->nodes[n->desc.node_count - 1];
+  node->attributes = attributes;
+  node->attribute_count = count;
+}
+
+uint32_t halved(network *n, uint32_t v) {
+  static const leat_attribute to_half = ATTRIBUTE(INT, .name = "to", .i = 10);
+  static const leat_attribute *const list[] = {&to_half};
+  const uint32_t half_of = NODE(n, "Cast", 13, v);
+  set_attributes(n, list, 1);
+  return half_of;
+}
+
+uint32_t widened(network *n, uint32_t v) {
+  static const leat_attribute to_float = ATTRIBUTE(INT, .name = "to", .i = 1);
+  static const leat_attribute *const list[] = {&to_float};
+  const uint32_t whole = NODE(n, "Cast", 13, v);
+  set_attributes(n, list, 1);
+  return whole;
+}
+
 void add_output(network *n, uint32_t v) {
   n->outputs[n->desc.output_count++] = v;
 }

@@ -49,6 +49,21 @@ uint32_t add_part(network *n);
 /** Gives the last node an attribute, for which there is room at `list`. */
 void set_attribute(network *n, const leat_attribute *attribute, const leat_attribute **list);
 
+/** Rank and shape as two arguments, and an attribute. */
+#define SHAPE(...)                                                                \
+  (sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { \
+    __VA_ARGS__                                                                   \
+  }
+#define ATTRIBUTE(kind, ...) \
+  { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_##kind, __VA_ARGS__ }
+
+/** Gives the last node attributes, which are borrowed. */
+void set_attributes(network *n, const leat_attribute *const *attributes, uint32_t count);
+
+/** A Cast to float16, and one to float32. */
+uint32_t halved(network *n, uint32_t v);
+uint32_t widened(network *n, uint32_t v);
+
 /** Makes a value an output of the graph. */
 void add_output(network *n, uint32_t v);
 
