@@ -331,7 +331,7 @@ static int32_t join_node(planning *p, const leati_node *node, leati_arguments *a
   for (uint32_t i = 0; i < node->input_count; ++i) {
     if (a->inputs[i].present && !a->inputs[i].host) {
       const uint32_t v = node->inputs[i];
-      const bool ordered = i < 32 && (p->ordered[node - p->nodes] >> i & 1u) != 0;
+      const bool ordered = leati_has_input(p->ordered[node - p->nodes], i);
       LEATI_TRY((ordered ? place_ordered : place_view)(p, v, &a->inputs[i], i, err));
       places[i] = ordered ? p->orders[v] : p->places[v];
     }

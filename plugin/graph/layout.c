@@ -19,10 +19,6 @@ typedef struct work {
   bool changed;                  /* `last` or `gain`, in this round */
 } work;
 
-static bool is_bit(uint32_t bits, uint32_t i) {
-  return i < 32 && (bits >> i & 1u) != 0;
-}
-
 static void set(work *w, bool *flag, bool value) {
   w->changed = w->changed || *flag != value;
   *flag = value;
@@ -94,11 +90,11 @@ static void check_node(work *w, uint32_t n) {
     if (v == LEAT_GRAPH_NO_VALUE) {
       continue;
     }
-    if (is_bit(use.follows | use.equals, i) && !w->last[v]) {
+    if (leati_has_input(use.follows | use.equals, i) && !w->last[v]) {
       set(w, &w->last[node->outputs[0]], false);
     }
-    const bool equal = is_bit(use.equals, i) && w->last[node->outputs[0]];
-    if (!equal && !is_bit(use.reads | use.follows, i)) {
+    const bool equal = leati_has_input(use.equals, i) && w->last[node->outputs[0]];
+    if (!equal && !leati_has_input(use.reads | use.follows, i)) {
       set(w, &w->last[v], false);
     }
   }
@@ -113,8 +109,8 @@ static void look_for_gain(work *w, uint32_t n) {
     if (v == LEAT_GRAPH_NO_VALUE || !w->last[v]) {
       continue;
     }
-    const bool follows = is_bit(w->uses[n].follows | w->uses[n].equals, i) && w->last[y];
-    if (is_bit(w->uses[n].gains, i) || (follows && w->gain[y])) {
+    const bool follows = leati_has_input(w->uses[n].follows | w->uses[n].equals, i) && w->last[y];
+    if (leati_has_input(w->uses[n].gains, i) || (follows && w->gain[y])) {
       set(w, &w->gain[v], true);
     }
     if (follows && w->gain[v]) {
@@ -143,8 +139,8 @@ static void weigh_node(work *w, uint32_t n) {
   for (uint32_t i = 0; i < node->input_count; ++i) {
     const uint32_t v = node->inputs[i];
     if (v != LEAT_GRAPH_NO_VALUE) {
-      w->balance[v] += is_bit(w->uses[n].gains, i);
-      w->balance[v] -= is_bit(w->uses[n].follows, i) && !w->last[node->outputs[0]];
+      w->balance[v] += leati_has_input(w->uses[n].gains, i);
+      w->balance[v] -= leati_has_input(w->uses[n].follows, i) && !w->last[node->outputs[0]];
     }
   }
 }

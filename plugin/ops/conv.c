@@ -574,7 +574,7 @@ static leati_channels_last_use conv_channels_last(const leat_op *op, const leati
     return use;
   }
   /* Weights that are copied for each call cost more than most convolutions gain. */
-  use.reads = use.gains = way.takes_last && (!turns || (constants >> 1 & 1u) != 0 ||
+  use.reads = use.gains = way.takes_last && (!turns || leati_has_input(constants, 1) ||
                                              pays_channels_last(device, &fit, state->group, x, w, y))
                               ? 1u << 0
                               : 0;

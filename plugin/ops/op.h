@@ -54,6 +54,11 @@ typedef struct leati_channels_last_use {
   uint32_t orders;  /**< constants that it would copy so for each call, as its inputs lie now */
 } leati_channels_last_use;
 
+/** Whether input `i` is in such a set. */
+static inline bool leati_has_input(uint32_t inputs, uint32_t i) {
+  return i < 32 && (inputs >> i & 1u) != 0;
+}
+
 typedef struct leati_op_def {
   leat_op_info info;
   /** For each input, which element of info.types it has; the last one stands for all that follow. NULL: all have 0. */

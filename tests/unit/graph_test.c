@@ -39,8 +39,7 @@ static const leat_attribute *const swapped[] = {&rows_first}, *const turned_3[] 
 
 /* The last node gets one of these lists; gives its first output. */
 static uint32_t with(network *n, const leat_attribute *const *list, uint32_t v) {
-  n->nodes[n->desc.node_count - 1].attributes = list;
-  n->nodes[n->desc.node_count - 1].attribute_count = 1;
+  set_attributes(n, list, 1);
   return v;
 }
 

@@ -94,16 +94,15 @@ uint32_t add_part(network *n) {
   return v;
 }
 
-void set_attribute(network *n, const leat_attribute *attribute, const leat_attribute **list) {
-  *list = attribute;
-  n->nodes[n->desc.node_count - 1].attributes = list;
-  n->nodes[n->desc.node_count - 1].attribute_count = 1;
-}
-
 void set_attributes(network *n, const leat_attribute *const *attributes, uint32_t count) {
   leat_graph_node *const node = &n->nodes[n->desc.node_count - 1];
   node->attributes = attributes;
   node->attribute_count = count;
+}
+
+void set_attribute(network *n, const leat_attribute *attribute, const leat_attribute **list) {
+  *list = attribute;
+  set_attributes(n, list, 1);
 }
 
 uint32_t halved(network *n, uint32_t v) {
