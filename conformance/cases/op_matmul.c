@@ -128,6 +128,10 @@ static const leati_op_spec specs[] = {
     INTEGER("vector_matrix", 0, U8(33), S8(33, 7), U8(1), S8(7)),
     INTEGER("matrix_vector", 0, U8(7, 33), S8(33), U8(7), S8(1)),
     INTEGER("vector_vector", 0, U8(33), U8(33)),
+    /* By larger tiles; rows and columns of sixteens, eights and fours, which lie along k and across it. */
+    INTEGER("sixteens", VIEW_TRANSPOSED, U8(48, 160), S8(160, 80), U8(48), S8(1)),
+    INTEGER("tiles_of_64", VIEW_TRANSPOSED, U8(520, 136), S8(136, 532), U8(1), S8(532)),
+    INTEGER("tiles_of_128", 0, U8(1090, 68), S8(68, 1504), U8(1090), S8(1)),
     /* Sums that wrap would need more terms than this; the largest that 300 give. */
     INTEGER("largest", 0, U8_RANGE(255, 255, 9, 300), RANGE_OF(LEATI_REF_INT8, -128, -128, 300, 8), ABSENT,
             RANGE_OF(LEATI_REF_INT8, 127, 127, 8)),
@@ -151,6 +155,12 @@ static const leati_op_spec specs[] = {
             S8(1), OF_RESULT(LEATI_REF_FLOAT32, 4), U8(1)),
     QLINEAR("vector_batched", 0, U8(7), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(3, 7, 5),
             SCALE(LEATI_REF_FLOAT32, 3, 1, 5), S8(3, 1, 5), OF_RESULT(LEATI_REF_FLOAT32, 2), U8(1)),
+    QLINEAR("scales_of_rows", VIEW_TRANSPOSED, U8(70, 64), SCALE(LEATI_REF_FLOAT32, 70), U8(70), S8(64, 72),
+            SCALE(LEATI_REF_FLOAT32, 1), S8(1), OF_RESULT(LEATI_REF_FLOAT32, 6), U8(1)),
+    QLINEAR("scales_of_columns", 0, S8(33, 48), SCALE(LEATI_REF_FLOAT32, 1), S8(1), U8(48, 36),
+            SCALE(LEATI_REF_FLOAT32, 36), U8(36), OF_RESULT(LEATI_REF_FLOAT32, 6), S8(1)),
+    QLINEAR("inner_split_tiles", 0, U8(33, 1541), SCALE(LEATI_REF_FLOAT32, 33), U8(33), S8(1541, 36),
+            SCALE(LEATI_REF_FLOAT32, 36), S8(36), OF_RESULT(LEATI_REF_FLOAT32, 40), U8(1)),
     QLINEAR("inner_split", 0, U8(2, 2500), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(2500, 36),
             SCALE(LEATI_REF_FLOAT32, 36), S8(36), OF_RESULT(LEATI_REF_FLOAT32, 50), U8(1)),
 

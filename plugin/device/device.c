@@ -10,7 +10,10 @@
 
 leati_matrix_shape leati_device_matrix(const leat_device *device, uint64_t type) {
   const leati_matrix_shape none = {0};
-  return type == LEAT_TYPE_FLOAT16 ? device->matrix : type == LEAT_TYPE_BFLOAT16 ? device->matrix_bfloat16 : none;
+  return type == LEAT_TYPE_FLOAT16    ? device->matrix
+         : type == LEAT_TYPE_BFLOAT16 ? device->matrix_bfloat16
+         : type == LEAT_TYPE_INT8     ? device->matrix_int8
+                                      : none;
 }
 
 int32_t leati_device_check(const leat_device *device, leat_error *err) {
@@ -115,7 +118,7 @@ static void choose_abilities(const leat_device *device, bool pages, abilities *o
           .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT,
           .computeFullSubgroups = VK_TRUE);
   }
-  if (device->matrix.m != 0 || device->matrix_bfloat16.m != 0) {
+  if (device->matrix.m != 0 || device->matrix_bfloat16.m != 0 || device->matrix_int8.m != 0) {
     add_extension(out, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     /* Their modules have Vulkan's memory model, in which what workgroups tell each other takes the scope of a device.
      */
@@ -206,6 +209,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   if (config->matrices != LEATI_MATRICES_OFF) {
     device->matrix = physical->matrix;
     device->matrix_bfloat16 = physical->matrix_bfloat16;
+    device->matrix_int8 = physical->matrix_int8;
     device->matrix2 = physical->matrix2 && config->matrices != LEATI_MATRICES_KHR;
   }
   device->splits_float32 = config->float32_matmul == LEATI_FLOAT32_FAST;

@@ -68,6 +68,7 @@ struct leat_device {
   leati_matrix_shape matrix;          /**< of float16, what kernels may multiply, all 0: none; as LEAT_MATRICES and the
                                          device say */
   leati_matrix_shape matrix_bfloat16; /**< the same of bfloat16 */
+  leati_matrix_shape matrix_int8;     /**< and of signed bytes */
   bool matrix2;                       /**< and whether they may use VK_NV_cooperative_matrix2 */
   bool splits_float32; /**< products of float32 are computed in parts of bfloat16, where there are such matrices; as
                           LEAT_FLOAT32_MATMUL says */
@@ -124,8 +125,8 @@ void leati_device_destroy(leat_device *device);
 /** Fails unless `device` is an open device. */
 int32_t leati_device_check(const leat_device *device, leat_error *err);
 
-/** The matrices of a LEAT_TYPE_... that kernels may multiply on this device; all 0: none, as of any type that does not
- * have 16 bits. */
+/** The matrices of a LEAT_TYPE_... that kernels may multiply on this device; all 0: none, as of any type but float16,
+ * bfloat16 and int8. */
 leati_matrix_shape leati_device_matrix(const leat_device *device, uint64_t type);
 
 /** Marks the device as lost if `result` says so, and turns the result into an error. */

@@ -36,6 +36,11 @@ __attribute__((format(printf, 4, 5))) static void add(report *r, int32_t device,
 #else
 #define HAS_MATRIX_KERNELS(type) false
 #endif
+#ifdef LEATI_TYPES_OF_GEMM_INTEGER_MATRIX_128
+#define HAS_BYTE_MATRIX_KERNELS true
+#else
+#define HAS_BYTE_MATRIX_KERNELS false
+#endif
 #ifdef LEATI_TYPES_OF_ATTENTION_MATRIX2_64
 #define HAS_MATRIX2_KERNELS true
 #else
@@ -51,22 +56,24 @@ static const char *use_of_matrices(const leati_config *config, bool has_kernels,
                                                             : "used";
 }
 
-static void report_matrix(report *r, int32_t number, const char *name, const char *type, leati_matrix_shape matrix,
-                          const char *use) {
+static void report_matrix(report *r, int32_t number, const char *name, const char *type, const char *sum,
+                          leati_matrix_shape matrix, const char *use) {
   if (matrix.m == 0) {
     add(r, number, name, "no");
   } else {
-    add(r, number, name, "%ux%ux%u of %s, sums in float32; %s", matrix.m, matrix.n, matrix.k, type, use);
+    add(r, number, name, "%ux%ux%u of %s, sums in %s; %s", matrix.m, matrix.n, matrix.k, type, sum, use);
   }
 }
 
 static void report_matrices(report *r, int32_t number, const leati_physical *physical) {
   const leati_config *config = NULL;
   (void)leati_config_get(&config, NULL);
-  report_matrix(r, number, "features.cooperativeMatrix", "float16", physical->matrix,
+  report_matrix(r, number, "features.cooperativeMatrix", "float16", "float32", physical->matrix,
                 use_of_matrices(config, HAS_MATRIX_KERNELS(LEAT_TYPE_FLOAT16), false));
-  report_matrix(r, number, "features.shaderBFloat16CooperativeMatrix", "bfloat16", physical->matrix_bfloat16,
+  report_matrix(r, number, "features.shaderBFloat16CooperativeMatrix", "bfloat16", "float32", physical->matrix_bfloat16,
                 use_of_matrices(config, HAS_MATRIX_KERNELS(LEAT_TYPE_BFLOAT16), false));
+  report_matrix(r, number, "features.cooperativeMatrixOfBytes", "int8", "int32", physical->matrix_int8,
+                use_of_matrices(config, HAS_BYTE_MATRIX_KERNELS, false));
   if (!physical->matrix2) {
     add(r, number, "features.cooperativeMatrix2", "no");
   } else {

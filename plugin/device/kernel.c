@@ -112,7 +112,7 @@ static const char *feature_of(const leati_physical *physical, uint32_t capabilit
       return "fast products of bytes (VK_KHR_shader_integer_dot_product)";
     case 5345: /* VulkanMemoryModel */
     case 6022: /* CooperativeMatrixKHR */
-      *out_has = physical->matrix.m != 0 || physical->matrix_bfloat16.m != 0;
+      *out_has = physical->matrix.m != 0 || physical->matrix_bfloat16.m != 0 || physical->matrix_int8.m != 0;
       return "matrices (VK_KHR_cooperative_matrix)";
     case 5116: /* BFloat16TypeKHR */
     case 5118: /* BFloat16CooperativeMatrixKHR */

@@ -325,12 +325,15 @@ static bool has_shuffles(const leati_physical *physical, const extensions *has,
 /* Whether those kernels can use matrices of such a size. */
 static bool is_usable_matrix(const leati_physical *physical, uint32_t type,
                              const VkCooperativeMatrixPropertiesKHR *of) {
-  return (uint32_t)of->AType == type && (uint32_t)of->BType == type && of->CType == VK_COMPONENT_TYPE_FLOAT32_KHR &&
-         of->ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR && of->scope == VK_SCOPE_SUBGROUP_KHR && of->MSize != 0 &&
-         of->NSize != 0 && of->KSize != 0 && LEATI_MATRIX_PART % of->MSize == 0 && LEATI_MATRIX_PART % of->NSize == 0 &&
-         LEATI_MATRIX_PART % of->KSize == 0 && of->MSize % LEATI_MATRIX_STEP == 0 &&
-         of->NSize % LEATI_MATRIX_STEP == 0 && of->KSize % LEATI_MATRIX_STEP == 0 &&
-         physical->subgroup_size <= LEATI_MATRIX_ROW_INVOCATIONS * of->MSize &&
+  const bool bytes = type == VK_COMPONENT_TYPE_SINT8_KHR;
+  const uint32_t sum = bytes ? VK_COMPONENT_TYPE_SINT32_KHR : VK_COMPONENT_TYPE_FLOAT32_KHR;
+  const uint32_t part = bytes ? 2 * LEATI_MATRIX_PART : LEATI_MATRIX_PART; /* of k: kernels count it in 16 bits */
+  return (uint32_t)of->AType == type && (uint32_t)of->BType == type && (uint32_t)of->CType == sum &&
+         (uint32_t)of->ResultType == sum && of->saturatingAccumulation == VK_FALSE &&
+         of->scope == VK_SCOPE_SUBGROUP_KHR && of->MSize != 0 && of->NSize != 0 && of->KSize != 0 &&
+         LEATI_MATRIX_PART % of->MSize == 0 && LEATI_MATRIX_PART % of->NSize == 0 && part % of->KSize == 0 &&
+         of->MSize % LEATI_MATRIX_STEP == 0 && of->NSize % LEATI_MATRIX_STEP == 0 &&
+         of->KSize % LEATI_MATRIX_STEP == 0 && physical->subgroup_size <= LEATI_MATRIX_ROW_INVOCATIONS * of->MSize &&
          physical->shared_memory >= LEATI_MATRIX_SHARED_LEAST &&
          LEATI_MATRIX_SUBGROUPS_MOST * physical->subgroup_size <= physical->max_group_invocations;
 }
@@ -381,6 +384,7 @@ static void find_matrices(leati_physical *physical, const extensions *has) {
   if (bfloat16.shaderBFloat16Type && bfloat16.shaderBFloat16CooperativeMatrix) {
     physical->matrix_bfloat16 = leati_physical_choose_matrix(physical, VK_COMPONENT_TYPE_BFLOAT16_KHR, count, list);
   }
+  physical->matrix_int8 = leati_physical_choose_matrix(physical, VK_COMPONENT_TYPE_SINT8_KHR, count, list);
 }
 
 /* Whether kernels can use the matrices in ways of VK_NV_cooperative_matrix2, whose modules are of SPIR-V 1.6. Those do

@@ -16,6 +16,8 @@
 #define VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR ((VkStructureType)1000506001)
 #define VK_COMPONENT_TYPE_FLOAT16_KHR 0u
 #define VK_COMPONENT_TYPE_FLOAT32_KHR 1u
+#define VK_COMPONENT_TYPE_SINT8_KHR 3u
+#define VK_COMPONENT_TYPE_SINT32_KHR 5u
 #define VK_SCOPE_SUBGROUP_KHR 3u
 typedef struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
   VkStructureType sType;

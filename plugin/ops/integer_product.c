@@ -33,17 +33,10 @@ _Static_assert(offsetof(integer_args, a_zero) == sizeof(leati_gemm_args), "as st
 static const leati_kernel tile_kernels[2][LEATI_TILE_COUNT] = {
     {LEATI_KERNEL_GEMM_INTEGER_128, LEATI_KERNEL_GEMM_INTEGER_64, LEATI_KERNEL_GEMM_INTEGER_32},
     {LEATI_KERNEL_GEMM_DOTS_128, LEATI_KERNEL_GEMM_DOTS_64, LEATI_KERNEL_GEMM_DOTS_32}};
+static const leati_kernel_set matrix_kernels[2][LEATI_TILE_COUNT] = {
+    {LEATI_KERNELS_GEMM_INTEGER_MATRIX_128, LEATI_KERNELS_GEMM_INTEGER_MATRIX_64, LEATI_KERNELS_GEMM_INTEGER_MATRIX_32},
+    {LEATI_KERNELS_GEMM_DOTS_MATRIX_128, LEATI_KERNELS_GEMM_DOTS_MATRIX_64, LEATI_KERNELS_GEMM_DOTS_MATRIX_32}};
 static const leati_kernel few_kernels[2] = {LEATI_KERNEL_GEMV_INTEGER, LEATI_KERNEL_GEMV_DOTS};
-
-/* How an operand of bytes is read: sixteen along k, or four along rows (columns), or one by one. */
-static uint32_t byte_mode(uint64_t address, int64_t stride_i, int64_t count_i, int64_t stride_k, int64_t count_k,
-                          int32_t batch_rank, const int64_t *batch) {
-  const bool quads_k =
-      stride_k == 1 && leati_operand_runs_fit(16, address, 1, stride_i, count_i, count_k, batch_rank, batch);
-  const bool quads_i =
-      stride_i == 1 && leati_operand_runs_fit(4, address, 1, stride_k, count_k, count_i, batch_rank, batch);
-  return leati_gemm_mode(quads_k, quads_i, stride_k, stride_i);
-}
 
 /* A batch that walks through the rows of a, and their scales and zero points, in one stride, while what b has and the
  * bias stay, is more rows. */
@@ -64,28 +57,97 @@ static void join_batch(integer_args *args) {
   gemm->batch_rank = 0;
 }
 
+/* An operand: where it is, and its strides and counts along rows (columns) and k, and along the batch. */
+typedef struct side {
+  uint64_t address;
+  int64_t stride_i, count_i, stride_k, count_k;
+  int32_t batch_rank;
+  int64_t batch[LEATI_GEMM_BATCH_MAX];
+} side;
+
+static side side_of(const leati_gemm_args *gemm, const leati_view *view, bool first) {
+  side s = {.address = view->address,
+            .stride_i = first ? gemm->a_row : gemm->b_column,
+            .count_i = first ? gemm->m : gemm->n,
+            .stride_k = first ? gemm->a_k : gemm->b_k,
+            .count_k = gemm->k,
+            .batch_rank = (int32_t)gemm->batch_rank};
+  for (int32_t d = 0; d < s.batch_rank; ++d) {
+    s.batch[d] = first ? gemm->a_batch[d] : gemm->b_batch[d];
+  }
+  return s;
+}
+
+/* Whether `run` bytes may be read at once along k, or along rows (columns). */
+static bool runs_along_k(const side *s, uint32_t run) {
+  return s->stride_k == 1 &&
+         leati_operand_runs_fit(run, s->address, 1, s->stride_i, s->count_i, s->count_k, s->batch_rank, s->batch);
+}
+static bool runs_along_i(const side *s, uint32_t run) {
+  return s->stride_i == 1 &&
+         leati_operand_runs_fit(run, s->address, 1, s->stride_k, s->count_k, s->count_i, s->batch_rank, s->batch);
+}
+
+/* How the other kernels read one: sixteen bytes along k, or four along rows (columns), or one by one. */
+static uint32_t byte_mode(const side *s) {
+  return leati_gemm_mode(runs_along_k(s, 16), runs_along_i(s, 4), s->stride_k, s->stride_i);
+}
+
+/* How the kernel for matrix hardware does, if it can; modes of kernels/gemm_integer_matrix.comp. */
+enum { SIXTEENS_K, ALONG_I, FOURS_K };
+static bool is_read_by_four(const side *s) {
+  return s->count_k % 4 == 0 && (runs_along_k(s, 4) || runs_along_i(s, 4));
+}
+static uint32_t matrix_mode(const side *s) {
+  return runs_along_k(s, 16) ? SIXTEENS_K : runs_along_i(s, 4) ? ALONG_I : FOURS_K;
+}
+static uint32_t matrix_run(const side *s) {
+  return runs_along_i(s, 16) ? 16 : runs_along_i(s, 8) ? 8 : 4;
+}
+
+/* The kernels for matrix hardware; all LEATI_KERNEL_NONE where the build has none. */
+static leati_kernel matrix_kernel(const leat_device *device, leati_tile tile) {
+  return leati_kernel_find(matrix_kernels[device->physical->dots ? 1 : 0][tile], LEAT_TYPE_INT8);
+}
+
+/* Chooses one of them, and tiles and splits. Policy counts k in 16 bits, of which a tile has as many whatever they are.
+ */
+static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const side *a, const side *b,
+                                               leati_gemm_args *gemm, uint32_t *out_tile_size) {
+  const leati_matrix_shape matrix = leati_device_matrix(device, LEAT_TYPE_INT8);
+  const uint32_t k = gemm->k, subgroup = device->physical->subgroup_size;
+  gemm->k = (k + 1) / 2;
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, false, gemm);
+  gemm->k = k;
+  gemm->k_chunk *= 2;
+  *out_tile_size = leati_gemm_tile_size(tile);
+  return (leati_pipeline_key){.kernel = matrix_kernel(device, tile),
+                              .constants.gemm_integer_matrix = {.mode_a = matrix_mode(a),
+                                                                .mode_b = matrix_mode(b),
+                                                                .run_a = matrix_run(a),
+                                                                .run_b = matrix_run(b),
+                                                                .subgroup_size = subgroup,
+                                                                .matrix_m = matrix.m,
+                                                                .matrix_n = matrix.n,
+                                                                .matrix_k = matrix.k / 2,
+                                                                .threads = subgroup * leati_matrix_subgroups(tile)}};
+}
+
 /* Chooses the kernel, and tiles and splits in its argument record. */
 static leati_pipeline_key choose_kernel(const leat_device *device, const leati_view *a, const leati_view *b,
                                         integer_args *args, uint32_t *out_tile_size) {
   leati_gemm_args *const gemm = &args->gemm;
   const int dots = device->physical->dots ? 1 : 0;
-  const int32_t rank = (int32_t)gemm->batch_rank;
-  int64_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX];
-  for (int32_t d = 0; d < rank; ++d) {
-    a_batch[d] = gemm->a_batch[d];
-    b_batch[d] = gemm->b_batch[d];
-  }
-  const uint32_t mode_a = byte_mode(a->address, gemm->a_row, gemm->m, gemm->a_k, gemm->k, rank, a_batch);
-  const uint32_t mode_b = byte_mode(b->address, gemm->b_column, gemm->n, gemm->b_k, gemm->k, rank, b_batch);
-  if (gemm->a_k == 1 && leati_operand_runs_fit(4, a->address, 1, gemm->a_row, gemm->m, gemm->k, rank, a_batch)) {
+  const side side_a = side_of(gemm, a, true), side_b = side_of(gemm, b, false);
+  if (runs_along_k(&side_a, 4)) {
     args->words |= WORDS_A;
   }
-  if (gemm->b_k == 1 && leati_operand_runs_fit(4, b->address, 1, gemm->b_column, gemm->n, gemm->k, rank, b_batch)) {
+  if (runs_along_k(&side_b, 4)) {
     args->words |= WORDS_B;
   }
   if (gemm->m <= device->traits.tuning.gemv_rows) {
     const leati_gemm_shape shape = {.m = gemm->m, .n = gemm->n, .k = gemm->k, .batch = gemm->batch};
-    const uint32_t along = leati_gemv_along_bytes(mode_b, gemm->b_k, gemm->b_column);
+    const uint32_t along = leati_gemv_along_bytes(byte_mode(&side_b), gemm->b_k, gemm->b_column);
     const leati_gemv_cut cut = leati_bytes_cut(&device->traits, &shape, along);
     leati_gemm_take_cut(gemm, &cut.gemm);
     uint32_t rows = 1;
@@ -96,11 +158,17 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
     return (leati_pipeline_key){.kernel = few_kernels[dots],
                                 .constants.gemv_integer = {.rows = rows, .along_k = along, .lanes = cut.lanes}};
   }
+  if (leati_device_matrix(device, LEAT_TYPE_INT8).m != 0 &&
+      matrix_kernel(device, LEATI_TILE_128) != LEATI_KERNEL_NONE && gemm->k != 0 && is_read_by_four(&side_a) &&
+      is_read_by_four(&side_b)) {
+    return choose_matrix_kernel(device, &side_a, &side_b, gemm, out_tile_size);
+  }
   const leati_tile tile = leati_gemm_choose_tile(device, gemm);
   *out_tile_size = leati_gemm_tile_size(tile);
   return (leati_pipeline_key){
       .kernel = tile_kernels[dots][tile],
-      .constants.gemm_integer = {.mode_a = mode_a, .mode_b = mode_b, .split = gemm->splits > 1}};
+      .constants.gemm_integer = {
+          .mode_a = byte_mode(&side_a), .mode_b = byte_mode(&side_b), .split = gemm->splits > 1}};
 }
 
 /* The stride of a scale or zero point from one row (column) of the operand to the next, and those along the batch of

@@ -158,6 +158,7 @@ static const leati_physical able = {.info = {.name = "made up"},
                                     .shuffles = true,
                                     .matrix = {.m = 16, .n = 16, .k = 16},
                                     .matrix_bfloat16 = {.m = 16, .n = 16, .k = 16},
+                                    .matrix_int8 = {.m = 16, .n = 16, .k = 32},
                                     .matrix2 = true,
                                     .dots = true};
 
@@ -180,9 +181,12 @@ static bool is_on_matrices(const leati_kernel_code *code) {
   return strstr(code->source, "_matrix.comp") != NULL;
 }
 
-/* Whether that multiplies matrices of bfloat16, of which float32 has two each. */
+/* Whether that multiplies matrices of float16, or of bfloat16, of which float32 has two each. */
+static bool is_on_halves(const leati_kernel_code *code) {
+  return is_on_matrices(code) && code->storage == LEAT_TYPE_FLOAT16;
+}
 static bool is_on_bfloat16(const leati_kernel_code *code) {
-  return is_on_matrices(code) && code->storage != LEAT_TYPE_FLOAT16;
+  return is_on_matrices(code) && !is_on_halves(code) && code->storage != LEAT_TYPE_INT8;
 }
 
 static bool is_of_dots(const leati_kernel_code *code) {
@@ -198,9 +202,9 @@ static void every_kernel_runs_on_every_usable_device(void **state) {
   least.shuffles = least.dots = false;
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
-    const char *const words = is_of_dots(code)                                ? "of bytes"
-                              : is_on_matrices(code) && !is_on_bfloat16(code) ? "shaderFloat16"
-                                                                              : "full subgroups";
+    const char *const words = is_of_dots(code) && !is_on_matrices(code) ? "of bytes"
+                              : is_on_halves(code)                      ? "shaderFloat16"
+                                                                        : "full subgroups";
     assert_int_equal(runs(&least, code, words), code->shuffles == 0 && !is_of_dots(code));
   }
 }
@@ -210,7 +214,7 @@ static void special_hardware_is_needed_where_it_is_used(void **state) {
   (void)state;
   leati_physical plain = able, first = able, single = able, halves = able;
   single.dots = false;
-  halves.matrix_bfloat16 = plain.matrix = plain.matrix_bfloat16 = (leati_matrix_shape){0};
+  halves.matrix_bfloat16 = plain.matrix = plain.matrix_bfloat16 = plain.matrix_int8 = (leati_matrix_shape){0};
   first.matrix2 = false;
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
@@ -246,6 +250,33 @@ static void matrices_of_a_type_are_chosen(void **state) {
   assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 81616);
   assert_int_equal(choose(&device, 3, list + 1).m, 8);
   assert_int_equal(leati_physical_choose_matrix(&device, VK_COMPONENT_TYPE_BFLOAT16_KHR, 1, list).m, 0);
+}
+
+#define BYTES(m, n, k)                                                              \
+  {                                                                                 \
+    .MSize = (m), .NSize = (n), .KSize = (k), .AType = VK_COMPONENT_TYPE_SINT8_KHR, \
+    .BType = VK_COMPONENT_TYPE_SINT8_KHR, .CType = VK_COMPONENT_TYPE_SINT32_KHR,    \
+    .ResultType = VK_COMPONENT_TYPE_SINT32_KHR, .scope = VK_SCOPE_SUBGROUP_KHR      \
+  }
+
+/* Twice as many bytes along k as numbers of 16 bits. Sums that saturate, or of bytes without a sign, would be others.
+ */
+static void matrices_of_bytes_are_chosen(void **state) {
+  (void)state;
+  VkCooperativeMatrixPropertiesKHR list[] = {HALVES(16, 16, 16), BYTES(8, 8, 8),   BYTES(16, 8, 32),
+                                             BYTES(16, 16, 64),  BYTES(16, 16, 4), BYTES(16, 16, 32),
+                                             BYTES(16, 16, 32),  BYTES(16, 16, 32)};
+  leati_physical device = able;
+  device.max_group_invocations = 256;
+  list[5].saturatingAccumulation = VK_TRUE;
+  list[6].BType = VK_COMPONENT_TYPE_FLOAT16_KHR;
+  leati_matrix_shape chosen = leati_physical_choose_matrix(&device, VK_COMPONENT_TYPE_SINT8_KHR, 8, list);
+  assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 161632);
+  chosen = leati_physical_choose_matrix(&device, VK_COMPONENT_TYPE_SINT8_KHR, 7, list);
+  assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 160832);
+  chosen = leati_physical_choose_matrix(&device, VK_COMPONENT_TYPE_SINT8_KHR, 2, list);
+  assert_int_equal(chosen.m * 10000 + chosen.n * 100 + chosen.k, 80808);
+  assert_int_equal(leati_physical_choose_matrix(&device, VK_COMPONENT_TYPE_SINT8_KHR, 1, list).m, 0);
 }
 
 static void matrices_are_the_largest_that_kernels_can_use(void **state) {
@@ -445,6 +476,7 @@ int main(void) {
       cmocka_unit_test(every_kernel_runs_on_every_usable_device),
       cmocka_unit_test(special_hardware_is_needed_where_it_is_used),
       cmocka_unit_test(matrices_of_a_type_are_chosen),
+      cmocka_unit_test(matrices_of_bytes_are_chosen),
       cmocka_unit_test(matrices_are_the_largest_that_kernels_can_use),
       cmocka_unit_test(what_a_device_lacks_is_named),
       cmocka_unit_test(shared_memory_is_counted),

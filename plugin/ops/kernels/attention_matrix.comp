@@ -138,9 +138,9 @@ void keep_tiles(uint key0) {
 
 const uint ACROSS_DEPTH = DEPTH / MATRIX_K;
 const uint ACROSS_WIDTH = WIDTH / MATRIX_N;
-coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> queries[ACROSS_DEPTH];
+coopmat<MATRIX_NUMBER, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> queries[ACROSS_DEPTH];
 #define SUMS coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>
-#define FACTORS coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB>
+#define FACTORS coopmat<MATRIX_NUMBER, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB>
 SUMS results[ACROSS_WIDTH];
 
 // 2^x. What GLSL's own may be off by, 3 + 2 |x| ulp of float32, is little beside the rounding of a weight that is not

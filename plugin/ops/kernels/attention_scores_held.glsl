@@ -6,7 +6,7 @@
 
 const uint ACROSS_KEYS = KEYS / MATRIX_N;
 SUMS scores[ACROSS_KEYS];
-coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> weights[ACROSS_KEYS];
+coopmat<MATRIX_NUMBER, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> weights[ACROSS_KEYS];
 // In all columns the largest score of the row so far, for powers of 2, or the lowest finite number as long as no key is
 // taken, so that a difference to it is never that of two infinities; and in each what the weights made there sum up to.
 SUMS top, sum;
@@ -91,7 +91,7 @@ void take_tile(uint batch, uint head, uint own0, uint key0, bool bare) {
       coopMatPerElementNV(weight, weight, power_of);
     }
     sum = sum + weight;
-    weights[c] = coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>(weight);
+    weights[c] = coopmat<MATRIX_NUMBER, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA>(weight);
   }
   [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
     results[w] = results[w] * smaller;

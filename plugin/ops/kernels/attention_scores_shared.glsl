@@ -52,7 +52,7 @@ void multiply_values() {
     results[w] = results[w] * factors;
   }
   for (uint j = 0; j < KEYS / MATRIX_K; ++j) {
-    coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a;
+    coopmat<MATRIX_NUMBER, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a;
     coopMatLoad(a, scores, own + WEIGHTS + j * MATRIX_K / 8, SCORE_PITCH, gl_CooperativeMatrixLayoutRowMajor);
     [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
       results[w] = coopMatMulAdd(a, b_of_values(j, w), results[w]);

@@ -50,7 +50,7 @@ EIGHT eight_at(uint64_t p, uint at) {
 #endif
 }
 
-EIGHT fetch_a(uint i, uint k) { return eight_at(a_base, min(i, args.m - 1) * args.k + min(k, args.k - 8)); }
+EIGHT fetch_a(uint which, uint i, uint k) { return eight_at(a_base, min(i, args.m - 1) * args.k + min(k, args.k - 8)); }
 
 // Of each column of the tile, and of those for which a thread fetches: where its pixel is, as pixel_base, and a bit for
 // each tap that is inside of the image.
@@ -125,7 +125,7 @@ uint gather(ivec4 step) {
 // Neighbouring threads have neighbouring pixels.
 uvec2 place_b(uint number) { return uvec2(number % BN, number / BN * 8); }
 
-EIGHT fetch_a(uint i, uint k) {
+EIGHT fetch_a(uint which, uint i, uint k) {
   EIGHT eight = NO_EIGHT;
   if (i >= args.m || k >= k_end) {
     return eight;

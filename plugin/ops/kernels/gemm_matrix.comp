@@ -81,7 +81,7 @@ EIGHT fetch(const uint mode, const bool wide, const bool hollow, uint64_t base, 
 #define B_ALONG_K goes_along_k(MODE_B)
 uvec2 place_a(uint number) { return place(MODE_A, BM, number); }
 uvec2 place_b(uint number) { return place(MODE_B, BN, number); }
-EIGHT fetch_a(uint i, uint k) {
+EIGHT fetch_a(uint which, uint i, uint k) {
   return fetch(MODE_A, OPEN_A, (WIDE & 4) != 0, a_base, args.a_row, args.a_k, i, k, args.m);
 }
 #ifdef NBITS

@@ -106,26 +106,33 @@ int zero_of_column(Sides sides, uint column) {
                      args.b_turn);
 }
 
-// A sum as a byte, by the scales of operands and result.
-uint rescaled(Sides sides, uint row, uint column, int sum) {
+// What sums of a row and a column are multiplied by, to be those of the result's scale.
+float result_factor(Sides sides, uint row, uint column) {
   const float a = F32(args.a_scale).v[sides.a_place + int(row) * args.a_place_row];
   const float b = F32(args.b_scale).v[sides.b_place + int(column) * args.b_place_column];
+  return exact_quotient(a * b, F32(args.y_scale).v[0]);
+}
+
+// A sum, multiplied by that, as a byte.
+uint rescaled(float factor, int sum) {
   const uint byte = leat_byte_if_any(args.y_zero, 0, args.c);
   const int zero = args.y_low < 0 ? bitfieldExtract(int(byte), 0, 8) : int(byte);
-  const float x = float(sum) * exact_quotient(a * b, F32(args.y_scale).v[0]);
   const float low = float(args.y_low - zero);
-  return uint(int(clamp(roundEven(x), low, low + 255.0)) + zero) & 0xffu;
+  return uint(int(clamp(roundEven(float(sum) * factor), low, low + 255.0)) + zero) & 0xffu;
+}
+
+int bias_of(uint batch, uint row) {
+  return args.bias == 0 ? 0
+                        : I32(args.bias).v[int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row];
 }
 
 void store_sum(Sides sides, uint batch, uint row, uint column, int sum) {
   const uint at = batch * args.c_batch + row * args.n + column;
-  if (args.bias != 0) {
-    sum += I32(args.bias).v[int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row];
-  }
+  sum += bias_of(batch, row);
   if (args.y_scale == 0) {
     I32(args.c).v[at] = sum;
   } else {
-    U8(args.c).v[at] = uint8_t(rescaled(sides, row, column, sum));
+    U8(args.c).v[at] = uint8_t(rescaled(result_factor(sides, row, column), sum));
   }
 }
 

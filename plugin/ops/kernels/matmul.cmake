@@ -22,6 +22,12 @@ foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;128;16;16")
   list(GET tile 1 step)
   list(GET tile 2 part_rows)
   list(GET tile 3 part_columns)
+  foreach(how IN ITEMS INTEGER DOTS)
+    string(TOLOWER ${how} name)
+    leat_kernel(gemm_${name}_matrix_${extent} gemm_integer_matrix.comp MATRICES TYPES I8
+      CONSTANTS MODE_A MODE_B RUN_A RUN_B SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS
+      DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part_rows} WN=${part_columns} ${how})
+  endforeach()
   set(multiplied F16 BF16)
   if(extent EQUAL 128) # leati_gemm_parts_pay()
     list(APPEND multiplied F32)

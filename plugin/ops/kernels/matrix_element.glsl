@@ -2,12 +2,15 @@
 // What matrix hardware multiplies (VK_KHR_cooperative_matrix), for an operand of TYPE: numbers of 16 bits. An element
 // of float16 or bfloat16 is one of them. With PARTS=2 an element is a float32, which is two of bfloat16, `high` and
 // what that leaves, `low`; of a product three are added up, low high, high low and high high, which keeps the range of
-// float32. How exact that is, leati_float32_matmul (core/config.h) says.
+// float32. How exact that is, leati_float32_matmul (core/config.h) says. With BYTES an element is a pair of signed bytes
+// along k, whose products add up to an int.
 #ifndef LEAT_MATRIX_ELEMENT_GLSL_
 #define LEAT_MATRIX_ELEMENT_GLSL_
 
 #include "matrix_size.glsl"
+#ifndef BYTES
 #include "reals.glsl"
+#endif
 
 // Numbers of 16 bits that an element is.
 #ifndef PARTS
@@ -26,6 +29,13 @@ uvec2 place_along_k(uint number) {
   const uint first = number / (eights * rows * eights) * (rows * eights);
   return uvec2(first + number / eights % rows * eights + number / (eights * rows) % eights, number % eights * 8);
 }
+
+// Four sums.
+#ifdef BYTES
+#define SUM4 ivec4
+#else
+#define SUM4 vec4
+#endif
 
 #if PARTS == 1
 

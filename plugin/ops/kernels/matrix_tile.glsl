@@ -8,14 +8,21 @@
 // - A_ALONG_K: whether the tile of a lies in shared memory along k, else along its rows; B_ALONG_K the same of b.
 // - uvec2 place_a(number): row and k, in the tile, of the first element of the eight of this number, the others of
 //   which follow along k or along rows; place_b() the same of b, with columns for rows.
-// - EIGHT fetch_a(i, k): those eight, from row i of the result and k on; HELD_B fetch_b(which, i, k) the same from column
-//   i, where `which` is their number among those that the thread fetches at once. For rows and columns that are not
+// - EIGHT fetch_a(which, i, k): those eight, from row i of the result and k on, where `which` is their number among those
+//   that the thread fetches at once; HELD_B fetch_b(which, i, k) the same from column i. For rows and columns that are not
 //   there it may be anything: they are left out in the end. Those from k_end on are 0 unless OPEN_A (OPEN_B) is true:
 //   then they may be anything too. A file defines both of these or neither.
 // - HELD_B, if an eight of b is something else while it is on its way from memory; NO_B, one of zeros; and
 //   READY_B(which, held), the EIGHT that is multiplied. What fetch_b() does with an element makes the thread wait for
 //   it, while it could multiply what came before: READY_B() is where that belongs.
-// - void finish(row, column, vec4 sum): stores what comes of the sums of four columns; those of the tile that are not
+// - KEEPS, if it puts eights into shared memory itself, by keep_a(EIGHT held[LOADS_A]) and keep_b(HELD_B held[LOADS_B]).
+// - TURNS, if columns lie there in another order where that is not 0: of the WN columns of a subgroup, in runs of
+//   WN / TURNS, the first of all runs, then the second of all, and so on.
+// - FRAMED, if all threads are to call `void begin_products(row0, column0)` when the first tiles are on their way from
+//   memory, and `void end_products()` behind the last product, with a barrier after it; SUM4 ended(row, column, sum), with
+//   their place in the tile, then says what sums over the k of this workgroup become before they are finished or put with
+//   those of the other splits.
+// - void finish(row, column, SUM4 sum): stores what comes of the sums of four columns; those of the tile that are not
 //   in the result are to be left out.
 // - FOUR_ROWS, if finish() is to get the sums of four rows of a column where that is true.
 // - PREPARES, if all threads are to call `void prepare(k)` before what lies from k on is fetched, with a barrier after
@@ -28,8 +35,17 @@
 #define NO_B NO_EIGHT
 #define READY_B(which, held) held
 #endif
+#ifndef NO_A
+#define NO_A NO_EIGHT
+#endif
 #ifndef FOUR_ROWS
 #define FOUR_ROWS false
+#endif
+#ifndef TURNS
+#define TURNS 0
+#endif
+#ifndef FRAMED
+#define ended(row, column, sum) sum
 #endif
 #ifndef OPEN_A
 #define OPEN_A false
@@ -42,6 +58,22 @@
 #include "tile_number.glsl"
 
 #define ACROSS (BN / WN)
+// What shared memory is made of: numbers of 16 bits that a matrix may begin at. Matrices of bytes may be as short as four
+// pairs along k.
+#ifdef BYTES
+#define UNIT uvec2
+#define UNIT_SIZE 4
+#define SUM4_AT(units, at) ivec4(units[at], units[(at) + 1])
+#define PIECES IntegerPieces
+const uint MATRIX_DEPTH = 2 * MATRIX_K; // numbers between the rows of a and the columns of b
+#else
+#define UNIT uvec4
+#define UNIT_SIZE 8
+#define SUM4_AT(units, at) uintBitsToFloat(units[at])
+#define PIECES Pieces
+const uint MATRIX_DEPTH = MATRIX_K;
+#endif
+#define UNITS_OF(eights) ((eights) * (8 / UNIT_SIZE))
 // What is in shared memory lies there by eights of 16 bits, or fours of sums; the second parts of all elements of a
 // tile behind the first. From one row to the next there is one more than needed, so that rows begin in different banks.
 #define PITCH_K (BK / 8 + 1)
@@ -61,12 +93,14 @@
 // Tiles of a and b; afterwards, for each subgroup, sums of one row of its matrices after the other.
 #define FIRST_B (PARTS * TILE_A)
 #define TILES (FIRST_B + PARTS * TILE_B)
-shared uvec4 tiles[TILES > SUMS ? TILES : SUMS];
+shared UNIT tiles[UNITS_OF(TILES > SUMS ? TILES : SUMS)];
 
 // Eights of a tile that one thread brings in, and what of them is on its way from memory. These are parameters:
 // globals, NVIDIA's compiler copies in each turn of the loop.
+#ifndef LOADS_A
 const uint LOADS_A = BM * BK / 8 / THREADS;
 const uint LOADS_B = BN * BK / 8 / THREADS;
+#endif
 #define HELD inout EIGHT held_a[LOADS_A], inout HELD_B held_b[LOADS_B]
 
 uvec2 place_of_a(uint e) { return place_a(gl_LocalInvocationIndex + e * THREADS); }
@@ -75,7 +109,7 @@ uvec2 place_of_b(uint e) { return place_b(gl_LocalInvocationIndex + e * THREADS)
 void fetch_tiles(HELD, uint row0, uint column0, uint k0) {
   [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
     const uvec2 at = place_of_a(e);
-    held_a[e] = fetch_a(row0 + at.x, k0 + at.y);
+    held_a[e] = fetch_a(e, row0 + at.x, k0 + at.y);
   }
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
     const uvec2 at = place_of_b(e);
@@ -87,7 +121,7 @@ void fetch_tiles(HELD, uint row0, uint column0, uint k0) {
 void end_tiles(HELD, uint k0) {
   [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
     if (OPEN_A && k0 + place_of_a(e).y >= k_end) {
-      held_a[e] = NO_EIGHT;
+      held_a[e] = NO_A;
     }
   }
   [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
@@ -97,6 +131,7 @@ void end_tiles(HELD, uint k0) {
   }
 }
 
+#ifndef KEEPS
 // Puts an eight into a tile that has `size` of them.
 void keep_eight(uint at, const uint size, EIGHT eight) {
 #if PARTS == 1
@@ -105,51 +140,68 @@ void keep_eight(uint at, const uint size, EIGHT eight) {
   split_eight(eight, tiles[at], tiles[at + size]);
 #endif
 }
+void keep_a(EIGHT held[LOADS_A]) {
+  [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
+    const uvec2 at = place_of_a(e);
+    keep_eight(A_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_A + at.x / 8, TILE_A, held[e]);
+  }
+}
+void keep_b(HELD_B held[LOADS_B]) {
+  [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
+    const uvec2 at = place_of_b(e);
+    keep_eight(FIRST_B + (B_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8), TILE_B,
+               READY_B(e, held[e]));
+  }
+}
+#endif
 
 void keep_tiles(HELD, uint k0) {
   if (k0 + BK > k_end) {
     end_tiles(held_a, held_b, k0);
   }
-  [[unroll]] for (uint e = 0; e < LOADS_A; ++e) {
-    const uvec2 at = place_of_a(e);
-    keep_eight(A_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_A + at.x / 8, TILE_A, held_a[e]);
-  }
-  [[unroll]] for (uint e = 0; e < LOADS_B; ++e) {
-    const uvec2 at = place_of_b(e);
-    keep_eight(FIRST_B + (B_ALONG_K ? at.x * PITCH_K + at.y / 8 : at.y * PITCH_B + at.x / 8), TILE_B,
-               READY_B(e, held_b[e]));
-  }
+  keep_a(held_a);
+  keep_b(held_b);
 }
 
 const uint ROWS = WM / MATRIX_M;    // matrices of a subgroup, one above the other
 const uint COLUMNS = WN / MATRIX_N; // and side by side
-coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sums[ROWS * COLUMNS];
+coopmat<MATRIX_SUM, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sums[ROWS * COLUMNS];
 
 // Adds the products of the BK of k in shared memory to the sums of a subgroup, whose part begins at (row, column).
 void add_tiles(uint row, uint column) {
-  // Written out for products with tiles of 64 and 128, which become faster by it. Compilers take longer for it.
+  // Written out for products with tiles of 64 and 128, which become faster by it. Compilers take longer for it: of bytes,
+  // of which matrices may be as short as four pairs, only two at a time.
+#ifdef BYTES
+  for (uint first = 0; first < BK; first += 2 * MATRIX_K)
+  [[unroll]] for (uint k = first; k < first + 2 * MATRIX_K; k += MATRIX_K) {
+#else
 #if BM >= 64 && !defined(PREPARES)
   [[unroll]]
 #endif
   for (uint k = 0; k < BK; k += MATRIX_K) {
-    coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> a[PARTS * ROWS];
+#endif
+    coopmat<MATRIX_NUMBER, gl_ScopeSubgroup, MATRIX_M, MATRIX_DEPTH, gl_MatrixUseA> a[PARTS * ROWS];
     [[unroll]] for (uint r = 0; r < PARTS * ROWS; ++r) {
       const uint i = row + r % ROWS * MATRIX_M, part = r / ROWS * TILE_A;
       if (A_ALONG_K) {
-        coopMatLoad(a[r], tiles, part + i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutRowMajor);
+        coopMatLoad(a[r], tiles, UNITS_OF(part + i * PITCH_K) + k / UNIT_SIZE, UNITS_OF(PITCH_K),
+                    gl_CooperativeMatrixLayoutRowMajor);
       } else {
-        coopMatLoad(a[r], tiles, part + k * PITCH_A + i / 8, PITCH_A, gl_CooperativeMatrixLayoutColumnMajor);
+        coopMatLoad(a[r], tiles, UNITS_OF(part + k * PITCH_A) + i / UNIT_SIZE, UNITS_OF(PITCH_A),
+                    gl_CooperativeMatrixLayoutColumnMajor);
       }
     }
     [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
       const uint i = column + c * MATRIX_N;
-      coopmat<MATRIX_REAL, gl_ScopeSubgroup, MATRIX_K, MATRIX_N, gl_MatrixUseB> b[PARTS];
+      coopmat<MATRIX_NUMBER, gl_ScopeSubgroup, MATRIX_DEPTH, MATRIX_N, gl_MatrixUseB> b[PARTS];
       [[unroll]] for (uint p = 0; p < PARTS; ++p) {
         const uint part = FIRST_B + p * TILE_B;
         if (B_ALONG_K) {
-          coopMatLoad(b[p], tiles, part + i * PITCH_K + k / 8, PITCH_K, gl_CooperativeMatrixLayoutColumnMajor);
+          coopMatLoad(b[p], tiles, UNITS_OF(part + i * PITCH_K) + k / UNIT_SIZE, UNITS_OF(PITCH_K),
+                      gl_CooperativeMatrixLayoutColumnMajor);
         } else {
-          coopMatLoad(b[p], tiles, part + k * PITCH_B + i / 8, PITCH_B, gl_CooperativeMatrixLayoutRowMajor);
+          coopMatLoad(b[p], tiles, UNITS_OF(part + k * PITCH_B) + i / UNIT_SIZE, UNITS_OF(PITCH_B),
+                      gl_CooperativeMatrixLayoutRowMajor);
         }
       }
       [[unroll]] for (uint r = 0; r < ROWS; ++r) {
@@ -173,7 +225,7 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
   HELD_B held_b[LOADS_B];
   const uint row = gl_SubgroupID / ACROSS * WM, column = gl_SubgroupID % ACROSS * WN;
   [[unroll]] for (uint e = 0; e < ROWS * COLUMNS; ++e) {
-    sums[e] = coopmat<float, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(0.0);
+    sums[e] = coopmat<MATRIX_SUM, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(MATRIX_SUM(0));
   }
 #ifdef PREPARES
   prepare(k);
@@ -187,6 +239,9 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
   {
     fetch_tiles(held_a, held_b, row0, column0, k);
   }
+#ifdef FRAMED
+  begin_products(row0, column0);
+#endif
 #ifdef PREPARES
   barrier();
 #endif
@@ -204,6 +259,10 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
     add_tiles(row, column);
     barrier();
   }
+#ifdef FRAMED
+  end_products();
+  barrier();
+#endif
 
   // The sums of one row of matrices after the other go to where threads know which is whose.
   const uint own = gl_SubgroupID * SUMS_OF_ONE;
@@ -213,21 +272,33 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
       if (e / COLUMNS == r) {
         const uint j = e % COLUMNS * MATRIX_N;
         if (FOUR_ROWS) {
-          coopMatStore(sums[e], tiles, own + j * PITCH_ROWS, PITCH_ROWS, gl_CooperativeMatrixLayoutColumnMajor);
+          coopMatStore(sums[e], tiles, UNITS_OF(own + j * PITCH_ROWS), UNITS_OF(PITCH_ROWS),
+                       gl_CooperativeMatrixLayoutColumnMajor);
         } else {
-          coopMatStore(sums[e], tiles, own + j / 4, PITCH_SUMS, gl_CooperativeMatrixLayoutRowMajor);
+          coopMatStore(sums[e], tiles, UNITS_OF(own + j / 4), UNITS_OF(PITCH_SUMS),
+                       gl_CooperativeMatrixLayoutRowMajor);
         }
       }
     }
     subgroupBarrier();
     for (uint four = gl_SubgroupInvocationID; four < MATRIX_M * WN / 4; four += SUBGROUP_SIZE) {
       const uint line = four / FOURS_OF(MATRIX_M, WN), within = four % FOURS_OF(MATRIX_M, WN);
-      const uvec2 at =
-          uvec2(row + r * MATRIX_M, column) + (FOUR_ROWS ? uvec2(within * 4, line) : uvec2(line, within * 4));
-      const vec4 sum = uintBitsToFloat(tiles[own + line * (FOUR_ROWS ? PITCH_ROWS : PITCH_SUMS) + within]);
+      uvec2 at = uvec2(row + r * MATRIX_M, column) + (FOUR_ROWS ? uvec2(within * 4, line) : uvec2(line, within * 4));
+      SUM4 sum = SUM4_AT(tiles, UNITS_OF(own + line * (FOUR_ROWS ? PITCH_ROWS : PITCH_SUMS) + within));
+#ifdef BYTES
+      if (TURNS != 0) {
+        const uint run = within % TURNS, in_run = within / TURNS * 4;
+        at.y = column + run * (WN / TURNS) + in_run;
+        [[unroll]] for (uint j = 0; j < 4; ++j) {
+          const uint slot = (in_run + j) * TURNS + run;
+          sum[j] = int(tiles[UNITS_OF(own + line * PITCH_SUMS) + slot / 2][slot % 2]);
+        }
+      }
+#endif
+      sum = ended(at.x, at.y, sum);
       if (args.splits > 1) {
         const uint place = FOUR_ROWS ? at.y * BM + at.x : at.x * BN + at.y;
-        Pieces(args.pieces).v[tile.split * args.tiles * (BM * BN / 4) + pieces + place / 4] = sum;
+        PIECES(args.pieces).v[tile.split * args.tiles * (BM * BN / 4) + pieces + place / 4] = sum;
       } else {
         finish(row0 + at.x, column0 + at.y, sum);
       }
@@ -238,9 +309,9 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
     return;
   }
   for (uint four = gl_LocalInvocationIndex; four < BM * BN / 4; four += THREADS) {
-    vec4 sum = Pieces(args.pieces).v[pieces + four];
+    SUM4 sum = PIECES(args.pieces).v[pieces + four];
     for (uint s = 1; s < args.splits; ++s) {
-      sum += Pieces(args.pieces).v[s * args.tiles * (BM * BN / 4) + pieces + four];
+      sum += PIECES(args.pieces).v[s * args.tiles * (BM * BN / 4) + pieces + four];
     }
     const uint line = four / FOURS_OF(BM, BN), within = four % FOURS_OF(BM, BN) * 4;
     finish(row0 + (FOUR_ROWS ? within : line), column0 + (FOUR_ROWS ? line : within), sum);
