@@ -95,6 +95,13 @@
 #define S8(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
 #define U8(...) U8_RANGE(0, 255, __VA_ARGS__)
 
+#define TO_FLOAT(named, views, ...)                                                                                  \
+  {                                                                                                                  \
+    .name = "MatMulIntegerToFloat", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .inputs = {                                                                                                      \
+      __VA_ARGS__                                                                                                    \
+    }                                                                                                                \
+  }
 #define QLINEAR(named, views, ...)                                                                             \
   {                                                                                                            \
     .name = "QLinearMatMul", .label = named, .since_version = 21, .variants = views, .inputs = { __VA_ARGS__ } \
@@ -137,6 +144,25 @@ static const leati_op_spec specs[] = {
             RANGE_OF(LEATI_REF_INT8, 127, 127, 8)),
     INTEGER("inner_empty", 0, U8(9, 0), S8(0, 5), U8(1), S8(1)),
     INTEGER("no_rows", 0, U8(0, 4), S8(4, 5)),
+
+    {.name = "MatMulIntegerToFloat",
+     .label = "uint8_int8",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {U8(35, 67), S8(67, 33), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 33), U8(1), S8(33),
+                F32(33)}},
+    TO_FLOAT("tiles", VIEW_TRANSPOSED | VIEW_OFFSET, U8(40, 64), S8(64, 36), SCALE(LEATI_REF_FLOAT32, 1),
+             SCALE(LEATI_REF_FLOAT32, 36), U8(1), S8(1), F32(36)),
+    TO_FLOAT("one_scale", 0, U8(3, 11, 48), U8(48, 36), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 1),
+             U8(1)),
+    TO_FLOAT("one_row", 0, U8(1, 1040), S8(1040, 68), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 68), ABSENT,
+             ABSENT, F32(68)),
+    TO_FLOAT("inner_split", 0, S8(33, 1544), S8(1544, 36), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 36),
+             S8(1), S8(36), F32(36)),
+    TO_FLOAT("inner_empty", 0, U8(9, 0), S8(0, 5), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 1), U8(1),
+             S8(1), F32(5)),
 
     {.name = "QLinearMatMul",
      .label = "uint8",

@@ -1075,8 +1075,9 @@ static void draw_bytes(leati_draw *d, leati_draw_tensor *tensor) {
 
 static void matmul_integer(leati_draw *d) {
   const bool scaled = strcmp(d->info->name, "QLinearMatMul") == 0;
+  const bool to_float = strcmp(d->info->name, "MatMulIntegerToFloat") == 0;
   const char *const names[2] = {"T1", "T2"};
-  const uint64_t scale = scaled ? leati_draw_type(d, "TS") : 0;
+  const uint64_t scale = scaled ? leati_draw_type(d, "TS") : to_float ? leati_draw_type(d, "T3") : 0;
   const int64_t inner = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 30) ? 600 : 40);
   const int64_t rows = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 40 : 9);
   const int64_t columns = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 40 : 9);
@@ -1103,12 +1104,17 @@ static void matmul_integer(leati_draw *d) {
   if (!scaled) {
     for (int side = 0; side < 2; side++)
       draw_bytes(d, leati_draw_input(d, types[side], ranks[side], dims[side]));
+    for (int side = 0; side < 2 && to_float; side++)
+      leati_draw_input(d, scale, place_ranks[side], place[side]);
     for (int side = 0; side < 2; side++) {
       if (leati_draw_chance(d, 60)) {
         draw_bytes(d, leati_draw_input(d, types[side], place_ranks[side], place[side]));
       } else {
         leati_draw_absent(d);
       }
+    }
+    if (to_float && ranks[1] > 1 && leati_draw_chance(d, 50)) {
+      leati_draw_input(d, scale, 1, &columns);
     }
     return;
   }
@@ -1609,6 +1615,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", LEAT_MICROSOFT, "FusedGemm", gemm},
     {"matmul", LEAT_MICROSOFT, "MatMulNBits", matmul_nbits},
     {"matmul", "", "MatMulInteger", matmul_integer},
+    {"matmul", LEAT_MICROSOFT, "MatMulIntegerToFloat", matmul_integer},
     {"matmul", "", "QLinearMatMul", matmul_integer},
     {"matmul", "", "Attention", attention},
     {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", attention},

@@ -477,6 +477,32 @@ static bool run_qlinear_matmul(leati_ref_node *node) {
   return true;
 }
 
+static bool run_matmul_integer_to_float(leati_ref_node *node) {
+  const leati_ref_tensor *a = node->inputs[0], *b = node->inputs[1];
+  const leati_ref_tensor *a_scale = node->inputs[2], *b_scale = node->inputs[3];
+  if (a->rank < 1 || b->rank < 1 || !place_fits(a_scale, a, true) || !place_fits(b_scale, b, false)) {
+    return leati_ref_fail(node, "MatMulIntegerToFloat: shapes that do not go together");
+  }
+  if (!run_sums(node, a, leati_ref_input(node, 4), b, leati_ref_input(node, 5))) {
+    return false;
+  }
+  leati_ref_tensor sums = node->outputs[0];
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, LEATI_REF_FLOAT32, sums.rank, sums.dims);
+  y->bound = leati_ref_alloc(y->count, sizeof(double));
+  for (int64_t k = 0; k < y->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(y->rank, y->dims, k, index);
+    y->f[k] = (double)sums.i[k] * scale_of(a_scale, a, true, b->rank == 1, y, index) *
+              scale_of(b_scale, b, false, a->rank == 1, y, index);
+    /* The sum, the product of the scales and theirs are rounded. */
+    y->bound[k] = leati_ref_bound_sum(3, fabs(y->f[k]));
+  }
+  leati_ref_tensor_clear(&sums);
+  const leati_ref_tensor *bias = leati_ref_input(node, 6);
+  return bias == NULL || leati_ref_add(node, bias);
+}
+
 const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
                                             {"FusedMatMul", run_fused_matmul},
                                             {"MultiMatMul", run_multi_matmul},
@@ -484,5 +510,6 @@ const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
                                             {"FusedGemm", run_gemm},
                                             {"MatMulNBits", run_matmul_nbits},
                                             {"MatMulInteger", run_matmul_integer},
+                                            {"MatMulIntegerToFloat", run_matmul_integer_to_float},
                                             {"QLinearMatMul", run_qlinear_matmul},
                                             {NULL, NULL}};

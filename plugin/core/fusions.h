@@ -22,6 +22,7 @@
   X(GATE, "gate")             \
   X(SQUEEZE, "squeeze")       \
   X(NEUTRAL, "neutral")       \
+  X(INTEGER, "integer")       \
   X(PRODUCTS, "products")     \
   X(FACTOR, "factor")         \
   X(CHAIN, "chain")           \

@@ -274,7 +274,9 @@ int32_t leati_plan_integer_product(leati_planner *planner, const leati_integer_p
   args.b_zeros = in.b_zero.count > 1;
   args.y_low = c->type == LEAT_TYPE_INT8 ? INT8_MIN : 0;
   args.gemm.bias_period = 1;
-  if (in.bias.present) {
+  if (in.bias.present && c->type == LEAT_TYPE_FLOAT32) {
+    args.gemm.bias_column = 1;
+  } else if (in.bias.present) {
     args.gemm.bias_row = 1;
     args.gemm.bias_batch = (int32_t)args.gemm.m;
     args.gemm.bias_period = (uint32_t)(in.bias.count / args.gemm.m);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MatMulInteger and QLinearMatMul: products of matrices of bytes, which sum up to int32. */
+/* MatMulInteger, MatMulIntegerToFloat and QLinearMatMul: products of matrices of bytes, which sum up to int32. */
 #include "core/status.h"
 #include "ops/dims.h"
 #include "ops/integer_product.h"
 #include "ops/matrix_view.h"
 #include "policy/tiling.h"
 
-enum { MATMUL_INTEGER, QLINEAR_MATMUL };
+enum { MATMUL_INTEGER, MATMUL_INTEGER_TO_FLOAT, QLINEAR_MATMUL };
 
 /* The inputs of an operator; c is not set. */
 static leati_integer_product operands_of(const leat_op *op, const leati_call *call) {
@@ -14,6 +14,15 @@ static leati_integer_product operands_of(const leat_op *op, const leati_call *ca
   if (leati_op_def_of(op)->param == MATMUL_INTEGER) {
     return (leati_integer_product){
         .a = &in[0], .b = &in[1], .a_zero = leati_input(call, 2), .b_zero = leati_input(call, 3)};
+  }
+  if (leati_op_def_of(op)->param == MATMUL_INTEGER_TO_FLOAT) {
+    return (leati_integer_product){.a = &in[0],
+                                   .b = &in[1],
+                                   .a_scale = &in[2],
+                                   .b_scale = &in[3],
+                                   .a_zero = leati_input(call, 4),
+                                   .b_zero = leati_input(call, 5),
+                                   .bias = leati_input(call, 6)};
   }
   return (leati_integer_product){.a = &in[0],
                                  .a_scale = &in[1],
@@ -56,9 +65,10 @@ static int32_t check_place(const leat_op *op, const char *what, const leati_view
                           leati_op_def_of(op)->info.name, what, first ? "first" : "second", first ? "rows" : "columns");
 }
 
-/* Whether a zero point has its scale's shape, or is one for all. */
+/* Whether a zero point, if there is one, has its scale's shape, or is one for all. */
 static bool is_like(const leati_view *zero, const leati_view *scale) {
-  return zero->count == 1 || (zero->ndim == scale->ndim && leati_same_numbers(zero->shape, scale->shape, zero->ndim));
+  return zero == NULL || zero->count == 1 ||
+         (zero->ndim == scale->ndim && leati_same_numbers(zero->shape, scale->shape, zero->ndim));
 }
 
 static int32_t check_scales(const leat_op *op, const leati_integer_product *in, leat_error *err) {
@@ -68,19 +78,31 @@ static int32_t check_scales(const leat_op *op, const leati_integer_product *in, 
   if (!is_like(in->a_zero, in->a_scale) || !is_like(in->b_zero, in->b_scale)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: a zero point must have the shape of its scale", name);
   }
-  return in->y_scale->count == 1 && in->y_zero->count == 1
+  return in->y_scale == NULL || (in->y_scale->count == 1 && in->y_zero->count == 1)
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                           "%s with several scales or zero points of the result is not supported", name);
 }
 
+static int32_t check_bias(const leat_op *op, const leati_integer_product *in, leat_error *err) {
+  const int64_t columns = leati_matrix_of(in->b, false, false).columns;
+  return in->bias == NULL || (in->bias->ndim == 1 && in->bias->shape[0] == columns)
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "%s: the bias must have one element for each of %lld columns", leati_op_def_of(op)->info.name,
+                          (long long)columns);
+}
+
 static int32_t integer_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_integer_product in = operands_of(op, call);
-  out[0].dtype = leati_dtype_of(in.y_zero != NULL ? in.y_zero->type : LEAT_TYPE_INT32);
+  out[0].dtype = leati_dtype_of(in.y_zero != NULL    ? in.y_zero->type
+                                : in.a_scale != NULL ? LEAT_TYPE_FLOAT32
+                                                     : LEAT_TYPE_INT32);
   LEATI_TRY(leati_matrix_infer_product(leati_op_def_of(op)->info.name, in.a, in.b, false, false, out, err));
   LEATI_TRY(check_place(op, "zero point", in.a_zero, in.a, true, err));
   LEATI_TRY(check_place(op, "zero point", in.b_zero, in.b, false, err));
-  return in.y_scale != NULL ? check_scales(op, &in, err) : LEAT_OK;
+  LEATI_TRY(check_bias(op, &in, err));
+  return in.a_scale != NULL ? check_scales(op, &in, err) : LEAT_OK;
 }
 
 /* ---- The plan ---------------------------------------------------------------------------------------------------- */
@@ -108,6 +130,7 @@ static bool integer_reads_view(const leat_op *op, const leati_call *call, uint32
 static LEATI_TYPE(type_a, "T1", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_b, "T2", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_sum, "T3", LEAT_TYPE_INT32);
+static LEATI_TYPE(type_float, "T3", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_result, "T3", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_scale, "TS", LEATI_TYPES_REAL);
 
@@ -115,6 +138,10 @@ static const leati_op_def ops[] = {
     LEATI_OP("MatMulInteger", "", (10, 10), (2, 4), (1, 1), LEATI_TYPES(&type_a, &type_b, &type_sum),
              LEATI_INPUT_TYPES(0, 1, 0, 1), LEATI_OUTPUT_TYPES(2), .param = MATMUL_INTEGER, .least_rank = 1,
              .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),
+    LEATI_OP("MatMulIntegerToFloat", "com.microsoft", (1, 1), (4, 7), (1, 1),
+             LEATI_TYPES(&type_a, &type_b, &type_float), LEATI_INPUT_TYPES(0, 1, 2, 2, 0, 1, 2), LEATI_OUTPUT_TYPES(2),
+             .param = MATMUL_INTEGER_TO_FLOAT, .least_rank = 1, .infer = integer_infer, .plan = integer_plan,
+             .reads_view = integer_reads_view),
     LEATI_OP("QLinearMatMul", "", (10, 21), (8, 8), (1, 1), LEATI_TYPES(&type_a, &type_b, &type_result, &type_scale),
              LEATI_INPUT_TYPES(0, 3, 0, 1, 3, 1, 3, 2), LEATI_OUTPUT_TYPES(2), .param = QLINEAR_MATMUL, .least_rank = 1,
              .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),

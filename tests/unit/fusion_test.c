@@ -1065,6 +1065,43 @@ static uint32_t skip_norm_of_many_rows(network *n) {
   const uint32_t x = half_input(n, SHAPE(17, 8));
   return widened(n, multiplied(n, skip_normed(n, x, half_product(n, x), false)));
 }
+/* x[2, 3, 8] as bytes times a matrix of bytes with 12 columns, as float32, and what it is to be multiplied by: the
+ * scale of x times that of the matrix, which has this shape. */
+static uint32_t byte_product(network *n, int32_t ndim, const int64_t *shape, uint32_t *out_scale) {
+  const uint32_t x = NODE(n, "DynamicQuantizeLinear", 11, add_input(n, SHAPE(2, 3, 8)));
+  const uint32_t scale = add_part(n), zero = add_part(n);
+  const uint32_t w = NODE(n, "QuantizeLinear", 10, constant(n, SHAPE(8, 12)), scalar(n, 1.0f / 64));
+  const uint32_t sums = NODE(n, "MatMulInteger", 10, x, w, zero);
+  *out_scale = NODE(n, "Mul", 14, scale, constant(n, ndim, shape));
+  return widened(n, sums);
+}
+static uint32_t byte_product_with_bias(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_product(n, SHAPE(12), &scale);
+  return NODE(n, "Add", 14, constant(n, SHAPE(12)), NODE(n, "Mul", 14, sums, scale));
+}
+static uint32_t byte_product_of_one_scale(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_product(n, 0, NULL, &scale), y = NODE(n, "Mul", 14, scale, sums);
+  return NODE(n, "Relu", 14, NODE(n, "Add", 14, y, constant(n, SHAPE(3, 12))));
+}
+static uint32_t byte_product_with_a_column(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_product(n, SHAPE(3, 1), &scale);
+  return NODE(n, "Mul", 14, sums, scale);
+}
+static uint32_t byte_product_needed_elsewhere(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_product(n, SHAPE(12), &scale);
+  add_output(n, sums);
+  return NODE(n, "Mul", 14, sums, scale);
+}
+static uint32_t byte_product_of_a_given_scale(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_product(n, SHAPE(12), &scale);
+  add_output(n, scale);
+  return NODE(n, "Mul", 14, sums, add_input(n, SHAPE(12)));
+}
 static uint32_t product_of_a_norm_of_many_rows(network *n) {
   return widened(n, multiplied(n, rms_normed(n, half_input(n, SHAPE(17, 8)))));
 }
@@ -1303,6 +1340,11 @@ static const scene scenes[] = {
      NORM_MULTIPLIED},
     {"skip norm of what comes later", skip_norm_of_what_comes_later, {0}, 6, 0},
     {"skip norm of many rows", skip_norm_of_many_rows, {0}, 5, 0},
+    {"product of bytes, scales, bias", byte_product_with_bias, {DONE(INTEGER, 2)}, 2, 0},
+    {"product of bytes, one scale, sum", byte_product_of_one_scale, {DONE(INTEGER, 1), DONE(CHAIN, 1)}, 3, 0},
+    {"product of bytes, scales of rows", byte_product_with_a_column, {0}, 5, 0},
+    {"product of bytes needed elsewhere", byte_product_needed_elsewhere, {0}, 5, 0},
+    {"product of bytes, a scale that is given", byte_product_of_a_given_scale, {0}, 5, 0},
     {"product of a norm of many rows", product_of_a_norm_of_many_rows, {0}, 4, 0},
     {"few columns of a norm of many rows", few_columns_of_a_norm_of_many_rows, {0}, 4, 0},
     {"matrices of a norm", matrices_of_a_norm, {0}, 4, 0},

@@ -84,7 +84,7 @@ void main() {
   if (!tile_join(tile)) {
     return;
   }
-  const bool wide = (args.vector & VECTOR_C) != 0 && args.y_scale == 0;
+  const bool wide = (args.vector & VECTOR_C) != 0 && args.a_scale == 0;
   // What a loop goes through by number is a copy, so that the sums themselves stay in registers.
   ivec4 held[TM * TN / 4];
   [[unroll]] for (uint i = 0; i < TM; ++i) {

@@ -153,7 +153,7 @@ void keep_a(uvec4 held[LOADS]) { keep(MODE_A, BLOCK_A, 0, 0, held, args.a_turn, 
 void keep_b(uvec4 held[LOADS]) { keep(MODE_B, BLOCK_B, FIRST_B, TURNS, held, args.b_turn, sums_b); }
 
 // Of each row of the tile, and of each column, the zero point and the sum over k; and what the sums of a row are
-// multiplied by on their way to bytes, if that is the same for all of its columns.
+// multiplied by, if they are and that is the same for all of its columns.
 shared int row_zeros[BM], row_sums[BM], column_zeros[BN], column_sums[BN];
 shared float row_factors[BM];
 
@@ -163,7 +163,7 @@ void begin_products(uint row0, uint column0) {
     row_zeros[i] = zero_of_row(sides, row);
     column_zeros[i] = zero_of_column(sides, min(column0 + i, args.n - 1));
     row_sums[i] = column_sums[i] = 0;
-    if (args.y_scale != 0 && args.b_place_column == 0) {
+    if (args.a_scale != 0 && args.b_place_column == 0) {
       row_factors[i] = result_factor(sides, row, 0);
     }
   }
@@ -206,15 +206,28 @@ void finish(uint row, uint column, ivec4 sum) {
     return;
   }
   const uint quad = (batch * args.c_batch + row * args.n + column) >> 2;
-  sum += bias_of(batch, row);
-  if (args.y_scale == 0) {
+  if (args.a_scale == 0) {
     U32x4(args.c).v[quad] = uvec4(sum);
     return;
   }
+  vec4 factors = vec4(row_factors[row % BM]);
+  if (args.b_place_column != 0) {
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      factors[j] = result_factor(sides, row, column + j);
+    }
+  }
+  if (args.y_scale == 0) {
+    vec4 floats;
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      floats[j] = scaled(factors[j], column + j, sum[j]);
+    }
+    F32x4(args.c).v[quad] = floats;
+    return;
+  }
+  sum += bias_of(batch, row);
   uint bytes = 0;
   for (uint j = 0; j < 4; ++j) {
-    const float factor = args.b_place_column == 0 ? row_factors[row % BM] : result_factor(sides, row, column + j);
-    bytes |= rescaled(factor, sum[j]) << 8 * j;
+    bytes |= rescaled(factors[j], sum[j]) << 8 * j;
   }
   U32(args.c).v[quad] = bytes;
 }

@@ -20,7 +20,7 @@ struct Args {
   GEMM_ARGS
   uint64_t a_zero, b_zero;              // zero points, bytes; 0 for none
   uint64_t a_scale, b_scale;            // with y_scale, floats
-  uint64_t y_scale, y_zero;             // y_scale: 0 where results are the sums
+  uint64_t y_scale, y_zero;             // y_scale: 0 where results are the sums, or with scales of a and b floats
   int a_place_row, b_place_column;      // from one scale and zero point to the next
   int a_place_batch[6], b_place_batch[6];
   uint a_zeros, b_zeros;                // 0: one zero point is for all
@@ -106,11 +106,18 @@ int zero_of_column(Sides sides, uint column) {
                      args.b_turn);
 }
 
-// What sums of a row and a column are multiplied by, to be those of the result's scale.
+// What sums of a row and a column are multiplied by, to be floats, or those of the result's scale.
 float result_factor(Sides sides, uint row, uint column) {
   const float a = F32(args.a_scale).v[sides.a_place + int(row) * args.a_place_row];
   const float b = F32(args.b_scale).v[sides.b_place + int(column) * args.b_place_column];
-  return exact_quotient(a * b, F32(args.y_scale).v[0]);
+  return args.y_scale == 0 ? a * b : exact_quotient(a * b, F32(args.y_scale).v[0]);
+}
+
+// A sum, multiplied by that, as a float with the bias of its column; two roundings, as by two operators.
+float scaled(float factor, uint column, int sum) {
+  precise const float x = float(sum) * factor;
+  precise const float y = x + (args.bias == 0 ? 0.0 : F32(args.bias).v[int(column) * args.bias_column]);
+  return args.bias == 0 ? x : y;
 }
 
 // A sum, multiplied by that, as a byte.
@@ -128,11 +135,12 @@ int bias_of(uint batch, uint row) {
 
 void store_sum(Sides sides, uint batch, uint row, uint column, int sum) {
   const uint at = batch * args.c_batch + row * args.n + column;
-  sum += bias_of(batch, row);
-  if (args.y_scale == 0) {
-    I32(args.c).v[at] = sum;
+  if (args.y_scale != 0) {
+    U8(args.c).v[at] = uint8_t(rescaled(result_factor(sides, row, column), sum + bias_of(batch, row)));
+  } else if (args.a_scale != 0) {
+    F32(args.c).v[at] = scaled(result_factor(sides, row, column), column, sum);
   } else {
-    U8(args.c).v[at] = uint8_t(rescaled(result_factor(sides, row, column), sum));
+    I32(args.c).v[at] = sum;
   }
 }
 
