@@ -43,7 +43,8 @@ static uint32_t level_behind(const leati_joint *joint, uint32_t last, const leat
   for (uint32_t i = last; i != NONE; i = joint->accesses[i].before) {
     const leati_joint_access *const other = &joint->accesses[i];
     const uint32_t behind = joint->steps[other->step].level + 1;
-    if (behind > level && other->it.begin < access->end && access->begin < other->it.end) {
+    if (behind > level && other->it.begin < access->end && access->begin < other->it.end &&
+        !leati_runs_are_apart(&other->it.runs, &access->runs, access->begin - other->it.begin)) {
       level = behind;
     }
   }
@@ -91,7 +92,8 @@ static int32_t add_access(leati_joint *joint, const leati_plan_access *access, l
                                                                   .field = access->field,
                                                                   .offset = access->offset + place.offset,
                                                                   .begin = access->begin + place.offset,
-                                                                  .end = access->end + place.offset};
+                                                                  .end = access->end + place.offset,
+                                                                  .runs = access->runs};
   return LEAT_OK;
 }
 
@@ -224,7 +226,8 @@ static void write_steps(const leati_joint *joint, uint32_t arena, uint32_t *at, 
                                                      .field = from[i].it.field,
                                                      .offset = from[i].it.offset + offset,
                                                      .begin = from[i].it.begin + offset,
-                                                     .end = from[i].it.end + offset};
+                                                     .end = from[i].it.end + offset,
+                                                     .runs = from[i].it.runs};
     }
   }
 }

@@ -141,6 +141,33 @@ static void note_use(leati_planner *planner, uint32_t binding) {
   }
 }
 
+/* The runs in which the elements of a view lie: as long as they are neighbours, at distances that are all multiples of
+ * the shortest. None of a view that is a part by its address alone, and may be moved. */
+static leati_runs runs_of(const leati_view *view) {
+  uint64_t run = 1, last = 0;
+  int64_t pitch = 0;
+  if (view->compact || view->begin != view->address) {
+    return (leati_runs){0};
+  }
+  for (int32_t d = view->ndim - 1; d >= 0; --d) {
+    const int64_t stride = view->shape[d] > 1 ? view->strides[d] : 0;
+    last += (uint64_t)(stride * (view->shape[d] - 1));
+    if (stride == 1) {
+      run = (uint64_t)view->shape[d];
+    } else if (stride != 0) {
+      pitch = pitch == 0 || stride < pitch ? stride : pitch;
+    }
+  }
+  bool even = view->end == view->begin + (last + 1) * view->item_size && pitch >= (int64_t)run;
+  for (int32_t d = 0; d < view->ndim && even; ++d) {
+    even = view->shape[d] == 1 || view->strides[d] == 1 || view->strides[d] % pitch == 0;
+  }
+  return even && (uint64_t)pitch * view->item_size <= UINT32_MAX
+             ? (leati_runs){.pitch = (uint32_t)((uint64_t)pitch * view->item_size),
+                            .size = (uint32_t)(run * view->item_size)}
+             : (leati_runs){0};
+}
+
 /* Appends accesses, for which there is room, and counts them in `*out_count`. Addresses in the record become 0. */
 static void put_accesses(leati_planner *planner, const leati_access *accesses, uint32_t count, const void *args,
                          unsigned char *record, uint32_t *out_count) {
@@ -161,7 +188,8 @@ static void put_accesses(leati_planner *planner, const leati_access *accesses, u
                                                                      .field = field,
                                                                      .offset = (int64_t)(view->address - view->origin),
                                                                      .begin = (int64_t)(view->begin - view->origin),
-                                                                     .end = (int64_t)(view->end - view->origin)};
+                                                                     .end = (int64_t)(view->end - view->origin),
+                                                                     .runs = runs_of(view)};
     ++*out_count;
   }
 }

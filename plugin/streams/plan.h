@@ -16,6 +16,7 @@
 
 #include "device/finding.h"
 #include "device/pipeline.h"
+#include "streams/ranges.h"
 
 struct leati_block;
 
@@ -32,7 +33,8 @@ typedef struct leati_plan_access {
   uint32_t binding;
   uint32_t field;     /**< where in the argument record the address goes, bytes */
   int64_t offset;     /**< of that address */
-  int64_t begin, end; /**< bytes that may be touched, [begin, end) */
+  int64_t begin, end; /**< bytes that may be touched, [begin, end), */
+  leati_runs runs;    /**< or runs of them */
 } leati_plan_access;
 
 /** A step: a dispatch, or a copy of bytes from its only read to its only write. */

@@ -11,9 +11,16 @@
 
 #include "policy/constants.h"
 
-/** Bytes [begin, end) of device memory. */
+/** Which bytes from `begin` to `end` are touched: runs of `size`, the first of them at `begin`, every `pitch` bytes.
+ * All zero: all of them. */
+typedef struct leati_runs {
+  uint32_t pitch, size;
+} leati_runs;
+
+/** Bytes [begin, end) of device memory, or runs of them. */
 typedef struct leati_range {
   uint64_t begin, end;
+  leati_runs runs;
 } leati_range;
 
 /** What commands read, or wrote, since the last barrier. */
@@ -23,8 +30,18 @@ typedef struct leati_ranges {
   leati_range at[LEATI_RANGES_MAX];
 } leati_ranges;
 
+/** Whether runs lie between other ones that begin `distance` bytes before them. */
+static inline bool leati_runs_are_apart(const leati_runs *a, const leati_runs *b, int64_t distance) {
+  if (a->pitch == 0 || a->pitch != b->pitch) {
+    return false;
+  }
+  const int64_t rest = distance % a->pitch, phase = rest < 0 ? rest + a->pitch : rest;
+  return phase >= a->size && phase + b->size <= a->pitch;
+}
+
 static inline bool leati_range_meets(const leati_range *a, const leati_range *b) {
-  return b->begin < a->end && a->begin < b->end;
+  return b->begin < a->end && a->begin < b->end &&
+         !leati_runs_are_apart(&a->runs, &b->runs, (int64_t)(b->begin - a->begin));
 }
 
 /** Whether any of them meets a range. */
@@ -39,14 +56,15 @@ static inline bool leati_ranges_meet(const leati_ranges *ranges, const leati_ran
 /** Whether a range was the last to be added. */
 static inline bool leati_ranges_end_with(const leati_ranges *ranges, const leati_range *range) {
   const leati_range *const last = ranges->count != 0 ? &ranges->at[ranges->count - 1] : NULL;
-  return last != NULL && last->begin == range->begin && last->end == range->end;
+  return last != NULL && last->begin == range->begin && last->end == range->end &&
+         last->runs.pitch == range->runs.pitch && last->runs.size == range->runs.size;
 }
 
 /** Adds a range, for which there is room. */
 static inline void leati_ranges_add(leati_ranges *ranges, const leati_range *range) {
   leati_range *const hull = &ranges->hull;
   if (ranges->count == 0) {
-    *hull = *range;
+    *hull = (leati_range){.begin = range->begin, .end = range->end};
   }
   hull->begin = hull->begin < range->begin ? hull->begin : range->begin;
   hull->end = hull->end > range->end ? hull->end : range->end;

@@ -632,9 +632,10 @@ int32_t leati_record_temporary(leati_recorder *recorder, uint64_t size, leati_bi
 
 /* The bytes that an access touches in this call. */
 static inline span bind(const leati_plan_access *access, const leati_binding *binding) {
-  return (span){
-      .range = {.begin = binding->address + (uint64_t)access->begin, .end = binding->address + (uint64_t)access->end},
-      .block = binding->block};
+  return (span){.range = {.begin = binding->address + (uint64_t)access->begin,
+                          .end = binding->address + (uint64_t)access->end,
+                          .runs = access->runs},
+                .block = binding->block};
 }
 
 /* Records a step. `spans` has room for what the longest one touches: an array of its own would keep compilers from

@@ -186,6 +186,29 @@ static void each_range_since_the_last_barrier_is_found(void **state) {
   close_device();
 }
 
+/* Runs of bytes meet what lies on them, and not what lies between them. */
+static void runs_are_told_apart(void **state) {
+  (void)state;
+  const leati_range runs = {.begin = 1000, .end = 1000 + 3 * 64 + 16, .runs = {.pitch = 64, .size = 16}};
+  static const struct {
+    int64_t begin;
+    leati_runs runs;
+    bool meets;
+  } others[] = {
+      {16, {64, 48}, false}, {16, {64, 49}, true},  {15, {64, 1}, true},  {40, {64, 8}, false}, {-48, {64, 48}, false},
+      {-48, {64, 49}, true}, {-64, {64, 16}, true}, {64, {64, 16}, true}, {16, {32, 16}, true}, {16, {0, 0}, true},
+  };
+  leati_ranges ranges = {0};
+  leati_ranges_add(&ranges, &runs);
+  for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
+    const leati_range other = {.begin = (uint64_t)(1000 + others[i].begin), .end = 1100, .runs = others[i].runs};
+    assert_true(leati_ranges_meet(&ranges, &other) == others[i].meets);
+    assert_true(leati_range_meets(&other, &runs) == others[i].meets);
+    assert_false(leati_ranges_end_with(&ranges, &other));
+  }
+  assert_true(leati_ranges_end_with(&ranges, &runs));
+}
+
 /* More argument records than a chunk holds, in one list. */
 static void records_of_several_chunks_arrive(void **state) {
   (void)state;
@@ -365,6 +388,7 @@ int main(void) {
       CASE(a_long_list_goes_without_being_asked),
       CASE(what_comes_again_is_not_written_again),
       CASE(each_range_since_the_last_barrier_is_found),
+      CASE(runs_are_told_apart),
       CASE(records_of_several_chunks_arrive),
       CASE(a_lane_with_much_to_do_is_not_taken_for_an_empty_one),
       CASE(a_cold_compile_stalls_no_warm_thread_of_its_stream),
