@@ -33,8 +33,8 @@ typedef struct conv_args {
   uint32_t taps;
   uint32_t kernel_area, kernel_width;
   uint32_t per_taps[2], per_area[2], per_width[2];
-  uint32_t channels, pixel_size, per_channels[2];
-  uint32_t out_channels;
+  uint32_t channels, per_channels[2];
+  uint32_t pitch_in, pitch_out, pitch_residual;
   int32_t stride[3], dilation[3], pad[3];
 } conv_args;
 
@@ -302,7 +302,7 @@ static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixe
                              leat_error *err) {
   const leati_view *const x = job->x, *const y = job->y;
   const int64_t images = x->shape[0], channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
-  const int64_t pixel = job->last_in ? x->shape[1] : 1, channel = job->last_in ? 1 : pixels;
+  const int64_t pixel = job->last_in ? leati_pixel_pitch(x) : 1, channel = job->last_in ? 1 : pixels;
   leati_gemm gemm = {.c = y,
                      .bias = job->bias,
                      .residual = job->residual,
@@ -313,6 +313,7 @@ static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixe
                      .alpha = 1,
                      .beta = 1};
   int64_t *image_batch = gemm.b_batch, *group_batch = gemm.a_batch;
+  int64_t residual_image = y->shape[1] * pixels;
   if (job->last_out) {
     gemm.a = x;
     gemm.b = job->w;
@@ -322,6 +323,7 @@ static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixe
     gemm.a_k = channel;
     gemm.b_k = gemm.bias_column = 1;
     gemm.b_column = channels_in;
+    gemm.c_row = leati_pixel_pitch(y);
     image_batch = gemm.a_batch;
     group_batch = gemm.b_batch;
   } else {
@@ -336,13 +338,14 @@ static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixe
     gemm.bias_batch = channels_out;
   }
   if (job->residual != NULL) {
-    gemm.residual_row = gemm.n;
+    gemm.residual_row = job->last_out ? leati_pixel_pitch(job->residual) : gemm.n;
     gemm.residual_column = 1;
+    residual_image = job->last_out ? gemm.residual_row * pixels : residual_image;
   }
   if (images > 1) {
     gemm.batch_shape[gemm.batch_rank] = images;
-    gemm.residual_batch[gemm.batch_rank] = job->residual != NULL ? y->shape[1] * pixels : 0;
-    image_batch[gemm.batch_rank++] = x->shape[1] * pixels;
+    gemm.residual_batch[gemm.batch_rank] = job->residual != NULL ? residual_image : 0;
+    image_batch[gemm.batch_rank++] = (job->last_in ? pixel : x->shape[1]) * pixels;
   }
   if (group > 1) {
     gemm.batch_shape[gemm.batch_rank] = group;
@@ -450,7 +453,7 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
                     .height = (int32_t)fit->in[1],
                     .width = (int32_t)fit->in[2],
                     .plane = (uint32_t)plane,
-                    .image_in = (uint32_t)(x->shape[1] * plane),
+                    .image_in = (uint32_t)((last ? leati_pixel_pitch(x) : x->shape[1]) * plane),
                     .image_out = (uint32_t)(y->shape[1] * pixels),
                     .group_in = (uint32_t)(last ? channels_in : channels_in * plane),
                     .group_out = (uint32_t)(channels_out * pixels),
@@ -459,9 +462,14 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
                     .taps = (uint32_t)taps,
                     .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
                     .kernel_width = (uint32_t)fit->kernel[2],
-                    .channels = (uint32_t)channels_in,
-                    .pixel_size = (uint32_t)x->shape[1],
-                    .out_channels = (uint32_t)y->shape[1]};
+                    .channels = (uint32_t)channels_in};
+  if (last) {
+    args.pitch_in = (uint32_t)leati_pixel_pitch(x);
+  }
+  if (job->last_out) {
+    args.pitch_out = (uint32_t)leati_pixel_pitch(y);
+    args.pitch_residual = job->residual != NULL ? (uint32_t)leati_pixel_pitch(job->residual) : 0;
+  }
   make_divisor(args.channels != 0 ? args.channels : 1, args.per_channels);
   make_divisor(args.taps, args.per_taps);
   make_divisor(args.kernel_area, args.per_area);

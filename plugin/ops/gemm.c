@@ -184,7 +184,8 @@ static void join_batch(leati_gemm *gemm) {
   gemm->batch_rank = 0;
 }
 
-/* The argument record of a product, but for its tiles and addresses. Of a transposed one c has `columns`. */
+/* The argument record of a product, but for its tiles and addresses. `columns`: elements from one row of c to the next,
+ * or of a transposed one from one column to the next. */
 static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_t columns) {
   leati_gemm_args args = {.m = (uint32_t)gemm->m,
                           .n = (uint32_t)gemm->n,
@@ -196,7 +197,7 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
                           .b_k = (int32_t)gemm->b_k,
                           .c_row = transposed ? 1 : (int32_t)columns,
                           .c_column = transposed ? (int32_t)columns : 1,
-                          .c_batch = (uint32_t)(gemm->m * gemm->n),
+                          .c_batch = (uint32_t)((transposed ? gemm->n : gemm->m) * columns),
                           .bias_row = (int32_t)gemm->bias_row,
                           .bias_column = (int32_t)gemm->bias_column,
                           .bias_batch = (int32_t)gemm->bias_batch,
@@ -326,7 +327,8 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   leati_gemm *const gemm = &out->gemm;
   *gemm = *given;
   join_batch(gemm);
-  const int64_t columns = gemm->n; /* of c, which lies in memory as it is however we look at it */
+  /* Of c, which lies in memory as it is however we look at it. */
+  const int64_t columns = gemm->c_row != 0 ? gemm->c_row : gemm->n;
   const bool on_matrices = goes_to_matrices(device, gemm);
   out->skinny = gemm->gate == NULL && leati_gemm_is_skinny(&device->traits, on_matrices, gemm->m, gemm->n);
   out->transposed = out->skinny && leati_gemm_is_transposed(&device->traits, on_matrices, gemm->m, gemm->n);
@@ -335,7 +337,8 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   }
   out->args = fill_args(gemm, out->transposed, columns);
   out->pipeline = choose_kernel(device, gemm, out->skinny, &out->args, &out->tile_size);
-  out->args.vector = out->args.n % 4 == 0 && gemm->c->address % (4 * gemm->c->item_size) == 0 ? LEATI_VECTOR_C : 0;
+  out->args.vector =
+      out->args.n % 4 == 0 && columns % 4 == 0 && gemm->c->address % (4 * gemm->c->item_size) == 0 ? LEATI_VECTOR_C : 0;
   if (gemm->residual != NULL && gemm->residual_column == 1 &&
       leati_operand_runs_fit(4, gemm->residual->address, gemm->residual->item_size, gemm->residual_row, gemm->m,
                              gemm->n, gemm->batch_rank, gemm->residual_batch)) {

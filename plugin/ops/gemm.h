@@ -65,7 +65,7 @@ typedef struct leati_factor {
 } leati_factor;
 
 /** c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
- * residual[batch][m][n]), all of one type of float, c compact. It is computed in float32 and rounded to that type once,
+ * residual[batch][m][n]), all of one type of float. It is computed in float32 and rounded to that type once,
  * behind the epilogue. With a gate, b[batch][k][n] * gate[batch][k], rounded to float32, is in the place of
  * b[batch][k][n]. */
 typedef struct leati_gemm {
@@ -78,6 +78,7 @@ typedef struct leati_gemm {
   leati_epilogue epilogue;
   int64_t m, n, k;
   int64_t a_row, a_k, b_k, b_column; /**< not negative */
+  int64_t c_row;                     /**< elements from one row of c to the next, of all batches; 0: c is compact */
   int32_t batch_rank;                /**< at most LEATI_GEMM_BATCH_MAX */
   int64_t batch_shape[LEATI_GEMM_BATCH_MAX];
   int64_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX];        /**< strides, not negative */

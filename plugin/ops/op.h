@@ -87,8 +87,9 @@ typedef struct leati_op_def {
   /** Plans the operator for these shapes and values of host inputs: a pure function of them, of `op` and of the device.
    * Counts, types, host or device were checked, that required inputs and outputs are there, that the outputs have the
    * shapes and types that infer() gives and are compact (or, where channels_last() says so, have their channels next to
-   * each other), and that no output overlaps an input (but for exact aliases where info.flags allows them). An output
-   * that view() gives may be absent: a graph has it where it lies. */
+   * each other, as leati_holds_channels() says where there are gaps), and that no output overlaps an input (but for
+   * exact aliases where info.flags allows them). An output that view() gives may be absent: a graph has it where it
+   * lies. */
   int32_t (*plan)(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
   /** For an operator that only picks elements of input 0: output `o` as a view of that input, whose strides may be zero
    * or negative; `out->present` is false if it is none. Of outputs only type and shape are there. A graph lays such an

@@ -17,6 +17,7 @@ typedef struct pool_state {
 typedef struct pool_args {
   uint64_t x, y;
   uint32_t count, fours;
+  uint32_t pitch_in, pitch_out;
   uint32_t out_depth, out_height, out_width;
   int32_t size[3];
   int32_t padded[3]; /* where padding ends */
@@ -68,6 +69,8 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
   LEATI_TRY(pool_lay(op, &x, &fit, err));
   pool_args args = {.count = (uint32_t)(last ? y->count / 4 : y->count),
                     .fours = (uint32_t)(last ? y->shape[1] / 4 : 0),
+                    .pitch_in = (uint32_t)(last ? leati_pixel_pitch(&x) / 4 : 0),
+                    .pitch_out = (uint32_t)(last ? leati_pixel_pitch(y) / 4 : 0),
                     .out_depth = (uint32_t)fit.out[0],
                     .out_height = (uint32_t)fit.out[1],
                     .out_width = (uint32_t)fit.out[2]};

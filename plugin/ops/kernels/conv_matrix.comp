@@ -24,7 +24,7 @@ LEAT_CONSTANT(uint, LAST_OUT, 0);
 layout(local_size_x_id = CONSTANT_THREADS) in;
 #ifdef CHANNELS_LAST
 #define STEPS 32 // one more than CHANNELS_TAPS_MAX in ops/conv.c
-#define PIXEL_SIZE args.pixel_size
+#define PIXEL_SIZE args.pitch_in
 #else
 #define STEPS BK
 #endif
@@ -200,7 +200,8 @@ float plain_sum(uint row, uint column) {
 
 // Adds what lies at four channels of a pixel, or at four pixels of a channel, of what is added to the result.
 vec4 with_residual(vec4 value, uint at, uint row, uint column) {
-  return value + (FOUR_ROWS ? QUAD(args.residual, at >> 2) : fetch_residual(residual_base, at, row, column));
+  return value + (FOUR_ROWS ? QUAD(args.residual, (column * args.pitch_residual + group_row + row) >> 2)
+                            : fetch_residual(residual_base, at, row, column));
 }
 
 void finish(uint row, uint column, vec4 sum) {
@@ -216,7 +217,7 @@ void finish(uint row, uint column, vec4 sum) {
     }
   }
 #endif
-  const uint at = FOUR_ROWS ? column * args.out_channels + group_row + row : place_of(column);
+  const uint at = FOUR_ROWS ? column * args.pitch_out + group_row + row : place_of(column);
   vec4 value = sum;
   if (args.bias != 0) {
     value += FOUR_ROWS ? QUAD(args.bias, (group_row + row) >> 2) : vec4(ELEMENT(args.bias, group_row + row));

@@ -30,8 +30,8 @@ struct Args {
   uint taps;               // of the kernel; per_taps divides by it
   uint kernel_area, kernel_width;
   uint per_taps[2], per_area[2], per_width[2];
-  uint channels, pixel_size, per_channels[2]; // of CHANNELS_LAST: those of a group, of all groups
-  uint out_channels;       // of all groups
+  uint channels, per_channels[2]; // of a group, where they are neighbours
+  uint pitch_in, pitch_out, pitch_residual; // from pixel to pixel, where they are in what is read, stored, added
   int stride[3], dilation[3], pad[3];
 };
 LEAT_ARGS

@@ -12,7 +12,8 @@ LEAT_CONSTANT(uint, COUNT_PADDING, 0); // 1: the average is over padding too
 struct Args {
   uint64_t x, y;
   uint count; // elements of y, or fours of them
-  uint fours; // LAST: of a pixel
+  uint fours; // LAST: of a pixel,
+  uint pitch_in, pitch_out; // and from one pixel to the next
   uint out_depth, out_height, out_width;
   int size[3];   // of the input
   int padded[3]; // where padding ends; what a window reaches beyond it does not count
@@ -33,7 +34,7 @@ ivec2 taps_inside(int start, int d) {
 
 // What lies at a pixel, counted from the first image's: the four of a number, or the element of a plane.
 vec4 fetch(uint pixel, uint four) {
-  return LAST != 0 ? QUAD(args.x, pixel * args.fours + four) : vec4(ELEMENT(args.x, pixel), 0, 0, 0);
+  return LAST != 0 ? QUAD(args.x, pixel * args.pitch_in + four) : vec4(ELEMENT(args.x, pixel), 0, 0, 0);
 }
 
 bvec4 isnan4(vec4 x) { return bvec4(leat_isnan(x.x), leat_isnan(x.y), leat_isnan(x.z), leat_isnan(x.w)); }
@@ -78,7 +79,7 @@ void main() {
   }
   const vec4 result = AVERAGE != 0 ? sum / found : mix(top, vec4(leat_nan()), any_nan);
   if (LAST != 0) {
-    REALS4(args.y).v[i] = NARROW4(result);
+    REALS4(args.y).v[pixels * args.pitch_out + (i - pixels * args.fours)] = NARROW4(result);
   } else {
     REALS(args.y).v[i] = NARROW(result.x);
   }
