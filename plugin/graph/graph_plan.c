@@ -148,23 +148,14 @@ static void find_needed(planning *p) {
   }
 }
 
-/* Finds which values share memory, and which are written straight to an output on the device. */
-static int32_t find_targets(planning *p, leat_error *err) {
-  const leat_graph *const graph = p->graph;
-  p->placing.graph = graph;
+/* Finds which values lie in those that they are picked from. */
+static int32_t place_picked(planning *p, leat_error *err) {
+  p->placing.graph = p->graph;
   p->placing.nodes = p->nodes;
   p->placing.live = p->live;
-  p->placing.outputs = p->views + graph->input_count;
+  p->placing.outputs = p->views + p->graph->input_count;
   p->placing.inference = &p->inference;
-  LEATI_TRY(leati_placing_run(&p->placing, err));
-  for (uint32_t o = 0; o < graph->output_count; ++o) {
-    const uint32_t root = p->placing.at[graph->outputs[o]].root;
-    if (output_view(p, o)->present && !output_view(p, o)->host && graph->values[root].kind == LEATI_VALUE_RESULT &&
-        !is_answered(p, root) && p->targets[root] == NONE) {
-      p->targets[root] = o;
-    }
-  }
-  return LEAT_OK;
+  return leati_placing_run(&p->placing, err);
 }
 
 /* Lays images so that their channels are next to each other, where that is good: only kernels for matrix hardware gain
@@ -181,6 +172,21 @@ static int32_t lay_channels(planning *p, leat_error *err) {
   p->laid = p->fusion.counts[LEATI_FUSION_CHANNELS_LAST] != 0;
   for (uint32_t n = 0; n < p->graph->node_count; ++n) {
     p->laid = p->laid || p->ordered[n] != 0;
+  }
+  return LEAT_OK;
+}
+
+/* Finds which values lie in those that they become a part of, and which are written straight to an output on the
+ * device. */
+static int32_t find_targets(planning *p, leat_error *err) {
+  const leat_graph *const graph = p->graph;
+  LEATI_TRY(leati_placing_join(&p->placing, err));
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    const uint32_t root = p->placing.at[graph->outputs[o]].root;
+    if (output_view(p, o)->present && !output_view(p, o)->host && graph->values[root].kind == LEATI_VALUE_RESULT &&
+        !is_answered(p, root) && p->targets[root] == NONE) {
+      p->targets[root] = o;
+    }
   }
   return LEAT_OK;
 }
@@ -599,8 +605,9 @@ static int32_t make(planning *p, leat_error *err) {
   LEATI_TRY(leati_fusion_apply(&p->fusion, graph->device->fusions_off, err));
   p->nodes = p->fusion.nodes;
   memcpy(p->live, p->fusion.live, (size_t)graph->node_count * sizeof(*p->live));
-  LEATI_TRY(find_targets(p, err));
+  LEATI_TRY(place_picked(p, err));
   LEATI_TRY(lay_channels(p, err));
+  LEATI_TRY(find_targets(p, err));
   LEATI_TRY(plan_nodes(p, err));
   for (uint32_t o = 0; o < graph->output_count; ++o) {
     if (output_view(p, o)->present) {

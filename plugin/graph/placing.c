@@ -5,6 +5,7 @@
 
 #include "core/status.h"
 #include "core/sync.h"
+#include "ops/channels_last.h"
 #include "ops/op_state.h"
 
 /* What is to be known of values and nodes while they are placed. */
@@ -212,29 +213,41 @@ static int32_t ask(work *w, leat_error *err) {
 
 /* ---- What is put side by side ------------------------------------------------------------------------------------ */
 
+/* Where an input can be made. */
+typedef struct found_part {
+  leati_whereabouts at;
+  leati_view view; /* of an input with elements */
+} found_part;
+
+/* Whether a value can lie in a part of another one, as fast for those who write it there and read it. */
+static bool fits_part(const work *w, uint32_t v, const leati_view *part) {
+  return leati_is_channels_last(&w->values[v].view)
+             ? leati_holds_channels(part)
+             : is_whole(w, v) && part->compact && part->address % LEATI_PROMISED == 0;
+}
+
 /* Whether the value that holds input `i` of a node can be made within what the node gives, which `out` says: nobody
  * else has a say in where it lies, and whoever writes it does so as fast there. */
 static int32_t find_part(const work *w, const leati_node *node, const leati_arguments *a, uint32_t i, bool *out_found,
-                         leati_whereabouts *out, leat_error *err) {
+                         found_part *out, leat_error *err) {
   const uint32_t v = node->inputs[i], root = w->at[v].root;
-  leati_view part;
   if (a->inputs[i].count == 0) {
-    *out = w->at[root];
+    out->at = w->at[root];
     *out_found = true;
     return LEAT_OK;
   }
-  LEATI_TRY(node->op->def->part(node->op, &a->call, i, &part, err));
-  *out = w->at[node->outputs[0]];
-  out->offset += (int64_t)(part.address - a->outputs[0].address);
-  out->there = w->at[root].there;
+  LEATI_TRY(node->op->def->part(node->op, &a->call, i, &out->view, err));
+  out->at = w->at[node->outputs[0]];
+  out->at.offset += (int64_t)(out->view.address - a->outputs[0].address);
+  out->view.address = w->values[out->at.root].view.address + (uint64_t)out->at.offset;
+  out->at.there = w->at[root].there;
   *out_found = w->placing->graph->values[root].kind == LEATI_VALUE_RESULT && w->values[root].bytes == NULL &&
-               w->at[root].root == root && !w->kept[root] && is_whole(w, v) && part.compact &&
-               (w->values[out->root].view.address + (uint64_t)out->offset) % LEATI_PROMISED == 0;
+               w->at[root].root == root && !w->kept[root] && fits_part(w, v, &out->view);
   return LEAT_OK;
 }
 
 /* Has all inputs of a node made within what it gives, or none. `found`: room for so many. */
-static int32_t join_parts(const work *w, const leati_node *node, const leati_arguments *a, leati_whereabouts *found,
+static int32_t join_parts(const work *w, const leati_node *node, const leati_arguments *a, found_part *found,
                           leat_error *err) {
   bool all = true;
   uint32_t count = 0;
@@ -248,7 +261,10 @@ static int32_t join_parts(const work *w, const leati_node *node, const leati_arg
     const uint32_t root = w->at[node->inputs[i]].root;
     w->kept[root] = false;
     if (all) {
-      w->at[root] = found[i];
+      w->at[root] = found[i].at;
+    }
+    if (all && leati_is_channels_last(&w->values[root].view)) {
+      w->values[root].view = found[i].view;
     }
   }
   w->at[node->outputs[0]].there = all;
@@ -257,7 +273,7 @@ static int32_t join_parts(const work *w, const leati_node *node, const leati_arg
 
 /* Has what is put side by side made there, from the last node to the first, so that what lies in something that lies in
  * something else is found at once. */
-static int32_t join(const work *w, leat_error *err) {
+static int32_t join(work *w, leat_error *err) {
   const leat_graph *const graph = w->placing->graph;
   for (uint32_t o = 0; o < graph->output_count; ++o) {
     const uint32_t root = w->at[graph->outputs[o]].root;
@@ -273,7 +289,7 @@ static int32_t join(const work *w, leat_error *err) {
     }
     leati_arguments a;
     int32_t status = open_node(w, node, &a, err);
-    leati_whereabouts *const found = leati_calloc((size_t)node->input_count + 1, sizeof(*found));
+    found_part *const found = leati_calloc((size_t)node->input_count + 1, sizeof(*found));
     if (status == LEAT_OK && found == NULL) {
       status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the arguments of a node");
     }
@@ -301,25 +317,21 @@ static int32_t place(work *w, leat_error *err) {
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     w->at[v] = (leati_whereabouts){.root = v};
   }
-  for (uint32_t o = 0; o < graph->output_count; ++o) {
-    const leati_view *const output = &w->placing->outputs[o];
-    w->given[graph->outputs[o]] = output->present && !output->host;
-    w->copied[graph->outputs[o]] = output->present;
-  }
   /* What is copied lies otherwise then, which others may not read as it is: until nothing more is asked for. */
   do {
     w->changed = false;
     LEATI_TRY(lay_out(w, err));
     LEATI_TRY(ask(w, err));
   } while (w->changed);
-  return join(w, err);
+  return LEAT_OK;
 }
 
-int32_t leati_placing_run(const leati_placing *placing, leat_error *err) {
-  const size_t count = (size_t)placing->graph->value_count + 1;
+static int32_t run(const leati_placing *placing, int32_t (*what)(work *w, leat_error *err), leat_error *err) {
+  const leat_graph *const graph = placing->graph;
+  const size_t count = (size_t)graph->value_count + 1;
   bool *const flags = leati_calloc(3 * count, sizeof(*flags));
   if (flags == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to place %u values", placing->graph->value_count);
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to place %u values", graph->value_count);
   }
   work w = {.placing = placing,
             .values = placing->inference->values,
@@ -327,7 +339,20 @@ int32_t leati_placing_run(const leati_placing *placing, leat_error *err) {
             .given = flags,
             .copied = flags + count,
             .kept = flags + 2 * count};
-  const int32_t status = place(&w, err);
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    const leati_view *const output = &placing->outputs[o];
+    w.given[graph->outputs[o]] = output->present && !output->host;
+    w.copied[graph->outputs[o]] = output->present;
+  }
+  const int32_t status = what(&w, err);
   leati_free(flags);
   return status;
+}
+
+int32_t leati_placing_run(const leati_placing *placing, leat_error *err) {
+  return run(placing, place, err);
+}
+
+int32_t leati_placing_join(const leati_placing *placing, leat_error *err) {
+  return run(placing, join, err);
 }

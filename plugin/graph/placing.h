@@ -28,8 +28,12 @@ typedef struct leati_placing {
                                    agree with those of their roots modulo LEATI_PROMISED */
 } leati_placing;
 
-/** Places all values.
+/** Places all values, those that are only picked in what they are picked from.
  * @errors OUT_OF_MEMORY */
 int32_t leati_placing_run(const leati_placing *placing, leat_error *err);
+/** Places those that are put side by side in what they become, as that lies: behind leati_placing_run(), and
+ * leati_layout_run() where that is wanted.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_placing_join(const leati_placing *placing, leat_error *err);
 
 #endif /* LEAT_PLUGIN_GRAPH_PLACING_H_ */

@@ -5,6 +5,7 @@
 
 #include "core/status.h"
 #include "ops/attribute.h"
+#include "ops/channels_last.h"
 #include "ops/dims.h"
 #include "ops/movement.h"
 #include "policy/tiling.h"
@@ -154,17 +155,18 @@ static int32_t concat_part(const leat_op *op, const leati_call *call, uint32_t i
   return LEAT_OK;
 }
 
-/* Collects the copy of a view that is not compact to a part of the result, if it is rows of elements that lie equally
- * far apart. */
-static bool add_apart(segments *s, const leati_view *src, const leati_view *part) {
+/* Collects the copy of a view to a part of the result that is not as simple as between compact ones, if it is rows of
+ * elements that lie equally far apart; `scattered`: also if they are no neighbours in the view. */
+static bool add_apart(segments *s, const leati_view *src, const leati_view *part, bool scattered) {
   const uint32_t i = s->count, item = src->item_size;
   int64_t dims[LEAT_MAX_RANK], strides[2][LEAT_MAX_RANK];
   memcpy(dims, src->shape, sizeof(dims));
   memcpy(strides[0], src->strides, sizeof(strides[0]));
   memcpy(strides[1], part->strides, sizeof(strides[1]));
   const int32_t rank = leati_collapse(src->ndim, dims, 2, strides), last = rank - 1;
-  if (rank > 2 || strides[1][last] != 1 || strides[0][0] < 0 || strides[0][last] < 0 ||
-      (src->end - src->begin) / item > INT32_MAX || (rank == 2 && dims[0] * strides[0][0] > INT32_MAX)) {
+  if (rank > 2 || strides[1][last] != 1 || (strides[0][last] != 1 && !scattered) || strides[0][0] < 0 ||
+      strides[0][last] < 0 || (src->end - src->begin) / item > INT32_MAX ||
+      (rank == 2 && dims[0] * strides[0][0] > INT32_MAX)) {
     return false;
   }
   s->src[i] = *src;
@@ -181,9 +183,13 @@ static bool add_apart(segments *s, const leati_view *src, const leati_view *part
 
 static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
-  const leati_view *const dst = &call->outputs[0];
   int32_t axis;
-  LEATI_TRY(leati_axis(state->axis, dst->ndim, &axis, err));
+  LEATI_TRY(leati_axis(state->axis, call->outputs[0].ndim, &axis, err));
+  /* Where channels are next to each other the dimensions are taken in the order in which they lie. */
+  const bool last = leati_is_channels_last(&call->outputs[0]);
+  const leati_view ordered = last ? leati_channels_last_order(&call->outputs[0]) : call->outputs[0];
+  const leati_view *const dst = &ordered;
+  axis = !last || axis == 0 ? axis : axis == 1 ? dst->ndim - 1 : axis - 1;
   const uint64_t rows = leati_product(dst->shape, 0, axis);
   const uint64_t inner = leati_product(dst->shape, axis + 1, dst->ndim) * dst->item_size;
   const bool scattered = leati_reads_scattered(dst->count * dst->item_size);
@@ -191,16 +197,17 @@ static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leat
   s.count = 0;
   int64_t position = 0;
   for (uint32_t i = 0; i < call->input_count; ++i) {
-    const leati_view *const src = &call->inputs[i];
+    const leati_view given = last ? leati_channels_last_order(&call->inputs[i]) : call->inputs[i];
+    const leati_view *const src = &given;
     const int64_t size = src->shape[axis];
     if (src->count == 0) {
       position += size;
       continue;
     }
-    if (!src->compact) {
+    if (!src->compact || !dst->compact) {
       const leati_view part = slice_along(dst, axis, position, src->shape);
       position += size;
-      if (!scattered || !add_apart(&s, src, &part)) {
+      if (!add_apart(&s, src, &part, scattered)) {
         LEATI_TRY(leati_plan_strided_copy(planner, src, &part, err));
       } else if (s.count == SEGMENTS_MAX) {
         LEATI_TRY(add_segments(planner, &s, err));
@@ -221,6 +228,46 @@ static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leat
     }
   }
   return add_segments(planner, &s, err);
+}
+
+/* Whether all inputs with elements can be made where they go, in a result that lies like `y`: compact, or with channels
+ * next to each other. */
+static bool can_join(const leat_op *op, const leati_call *call, const leati_view *y) {
+  const leati_call lies = {.input_count = call->input_count, .inputs = call->inputs, .output_count = 1, .outputs = y};
+  bool can = true;
+  for (uint32_t i = 0; i < call->input_count && can; ++i) {
+    leati_view part;
+    can = call->inputs[i].count == 0 ||
+          (concat_part(op, &lies, i, &part, NULL) == LEAT_OK &&
+           (y->compact ? part.compact && part.address % LEATI_PROMISED == 0 : leati_holds_channels(&part)));
+  }
+  return can;
+}
+
+/* Nothing is gained by itself. It costs nothing where inputs are made in the result as well as if they lay compact; or
+ * copied as well, channels four at a time. */
+static leati_channels_last_use concat_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
+  leati_view compact = call->outputs[0], last = compact;
+  leati_channels_last_use use = {0};
+  if (call->input_count > 32 || !leati_has_channels(&compact)) {
+    return use;
+  }
+  leati_view_make_compact(&compact);
+  leati_make_channels_last(&last);
+  use.writes = can_join(op, call, &last) || !can_join(op, call, &compact);
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    const leati_view *const x = &call->inputs[i];
+    const uint32_t bit = 1u << i;
+    use.writes = use.writes && x->shape[1] % 4 == 0;
+    if (!leati_has_channels(x)) {
+      use.reads |= bit;
+    } else if ((constants & bit) == 0) {
+      use.equals |= bit;
+    } else if (leati_is_channels_last(&call->outputs[0])) {
+      use.orders |= bit;
+    }
+  }
+  return use;
 }
 
 /* Size along the axis of output `i` of a Split. */
@@ -323,7 +370,7 @@ static const leati_op_def ops[] = {
              LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state), .any_size = true,
              .least_rank = 1, .supports = concat_supports, .create = axis_create, .infer = concat_infer,
              LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan, .part = concat_part,
-             .reads_view = leati_reads_any_view),
+             .reads_view = leati_reads_any_view, .channels_last = concat_channels_last),
     LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC), .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_num_outputs), LEATI_INPUT_TYPES(0, 1),
