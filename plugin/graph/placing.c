@@ -271,6 +271,61 @@ static int32_t join_parts(const work *w, const leati_node *node, const leati_arg
   return LEAT_OK;
 }
 
+/* Where a value lies, also if what it lies in lies in something else. */
+static leati_whereabouts find_root(const work *w, uint32_t v) {
+  leati_whereabouts at = w->at[v];
+  if (at.root != v && w->at[at.root].root != at.root) {
+    at.offset += w->at[at.root].offset;
+    at.root = w->at[at.root].root;
+  }
+  return at;
+}
+
+/* Whether input `i` of a node lies where it would be a part of `whole`, at `at`. */
+static int32_t lies_within(const work *w, const leati_node *node, const leati_call *call, uint32_t i,
+                           const leati_whereabouts *at, bool *out, leat_error *err) {
+  const leati_view *const view = &w->values[node->inputs[i]].view;
+  const leati_whereabouts own = find_root(w, node->inputs[i]);
+  leati_view part;
+  LEATI_TRY(node->op->def->part(node->op, call, i, &part, err));
+  *out = own.root == at->root && own.offset == at->offset + (int64_t)(part.address - call->outputs[0].address);
+  for (int32_t d = 0; d < part.ndim; ++d) {
+    *out = *out && (part.shape[d] == 1 || part.strides[d] == view->strides[d]);
+  }
+  return LEAT_OK;
+}
+
+/* Leaves what a node puts side by side where it is, if others have put it so: the first of what they put together, as
+ * when each node puts something behind all that came before. */
+static int32_t leave_together(const work *w, const leati_node *node, const leati_arguments *a, leat_error *err) {
+  const uint32_t y = node->outputs[0];
+  uint32_t first = 0;
+  while (first < node->input_count && a->inputs[first].count == 0) {
+    ++first;
+  }
+  if (first == node->input_count || w->values[y].bytes != NULL || w->at[y].root != y || w->kept[y]) {
+    return LEAT_OK;
+  }
+  leati_whereabouts at = find_root(w, node->inputs[first]);
+  leati_view whole = a->outputs[0];
+  memcpy(whole.strides, w->values[node->inputs[first]].view.strides, sizeof(whole.strides));
+  whole.address = w->values[at.root].view.address + (uint64_t)at.offset;
+  leati_view_measure(&whole);
+  const leati_call call = {.input_count = node->input_count, .inputs = a->inputs, .output_count = 1, .outputs = &whole};
+  bool together = fits_part(w, y, &whole);
+  for (uint32_t i = first; i < node->input_count && together; ++i) {
+    if (a->inputs[i].count != 0) {
+      LEATI_TRY(lies_within(w, node, &call, i, &at, &together, err));
+    }
+  }
+  if (together) {
+    at.there = true;
+    w->at[y] = at;
+    w->values[y].view = whole;
+  }
+  return LEAT_OK;
+}
+
 /* Has what is put side by side made there, from the last node to the first, so that what lies in something that lies in
  * something else is found at once. */
 static int32_t join(work *w, leat_error *err) {
@@ -296,16 +351,15 @@ static int32_t join(work *w, leat_error *err) {
     if (status == LEAT_OK) {
       status = join_parts(w, node, &a, found, err);
     }
+    if (status == LEAT_OK && !w->at[node->outputs[0]].there) {
+      status = leave_together(w, node, &a, err);
+    }
     leati_free(found);
     leati_arguments_end(&a);
     LEATI_TRY(status);
   }
   for (uint32_t v = 0; v < graph->value_count; ++v) {
-    const leati_whereabouts *const root = &w->at[w->at[v].root];
-    if (w->at[v].root != v && root->root != w->at[v].root) {
-      w->at[v].offset += root->offset;
-      w->at[v].root = root->root;
-    }
+    w->at[v] = find_root(w, v);
   }
   return LEAT_OK;
 }

@@ -2,7 +2,7 @@
 /** @file
  * Which values of a graph lie in the memory of others: what an operator only picks from its input (leati_op_def::view)
  * stays there, where all that take it read it so, and what an operator only puts side by side (leati_op_def::part) is
- * made there. Belongs to one thread.
+ * made there, or left where others have put it so. Belongs to one thread.
  */
 #ifndef LEAT_PLUGIN_GRAPH_PLACING_H_
 #define LEAT_PLUGIN_GRAPH_PLACING_H_

@@ -527,6 +527,19 @@ static void backwards_through_parts(network *n) {
   add_output(n, NODE(n, "Add", 14, slice(n, whole, 5, 1, 0, -1), x));
 }
 
+/* What is put side by side again, with others before or behind it, is there; in another order it is copied. */
+static void parts_of_parts(network *n) {
+  const uint32_t x = add_input(n, SHAPE(2, 8)), a = NODE(n, "Softmax", 13, x), b = NODE(n, "LogSoftmax", 13, a);
+  const uint32_t none = slice(n, x, 2, 2, 0, 1);
+  const uint32_t turned = with(n, along_0, NODE(n, "Concat", 13, b, a));
+  const uint32_t c = NODE(n, "Softmax", 13, with(n, along_0, NODE(n, "Concat", 13, none, a, b)));
+  const uint32_t d = NODE(n, "Softmax", 13, with(n, along_0, NODE(n, "Concat", 13, b, c)));
+  const uint32_t all = with(n, along_0, NODE(n, "Concat", 13, a, b, c, d));
+  add_output(n, with(n, along_0, NODE(n, "Concat", 13, a, b, c)));
+  add_output(n, NODE(n, "Softmax", 13, all));
+  add_output(n, NODE(n, "Softmax", 13, turned));
+}
+
 static void parts_that_are_not_made_there(network *n) {
   const uint32_t x = add_input(n, SHAPE(2, 8)), y = add_input(n, SHAPE(1, 3)), a = NODE(n, "Neg", 13, x);
   /* An input of the graph; what is there twice; columns; an offset that vector paths would not like; an output. */
@@ -595,6 +608,7 @@ static const struct {
     {"parts_into_one", parts_into_one, 5, 0},
     {"parts_into_output", parts_into_output, 3, 0},
     {"backwards_through_parts", backwards_through_parts, 5, 0},
+    {"parts_of_parts", parts_of_parts, 8, 0},
     {"parts_that_are_not_made_there", parts_that_are_not_made_there, 11, 0},
     {"views_side_by_side", views_side_by_side, 3, 0},
     {"views_of_all_kinds_side_by_side", views_of_all_kinds_side_by_side, 6, 0},

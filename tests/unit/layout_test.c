@@ -229,6 +229,12 @@ static uint32_t beside_twice(network *n) {
   const uint32_t y = PUT(n, CHANNELS, one_tap(n, x, 8, 8), three_taps(n, x, 8, 8));
   return global_mean(n, one_tap(n, PUT(n, CHANNELS, y, one_tap(n, x, 8, 8)), 24, 8));
 }
+/* Five: what is put side by side is the begin of what is put so later, and lies there. */
+static uint32_t beside_all_before(network *n) {
+  const uint32_t a = one_tap(n, small_image(n, 2), 8, 8), b = one_tap(n, a, 8, 8);
+  const uint32_t c = one_tap(n, PUT(n, CHANNELS, a, b), 16, 8);
+  return global_mean(n, one_tap(n, PUT(n, CHANNELS, a, b, c), 24, 8));
+}
 /* Four: one is put into two, and copied into one of them with all of that. */
 static uint32_t beside_two(network *n) {
   const uint32_t x = small_image(n, 2), a = one_tap(n, x, 8, 8), b = one_tap(n, x, 8, 8);
@@ -299,6 +305,7 @@ static const scene scenes[] = {
     {"beside, of three dimensions", beside_volumes, 3, 0},
     {"beside, for many", beside_for_many, 5, 1},
     {"beside, twice", beside_twice, 5, 2},
+    {"beside all before", beside_all_before, 5, 2},
     {"beside, two", beside_two, 4, 1},
     {"beside itself", beside_itself, 2, 0},
     {"beside a constant", beside_a_constant, 2, 0},
