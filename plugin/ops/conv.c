@@ -570,7 +570,7 @@ static leati_channels_last_use conv_channels_last(const leat_op *op, const leati
   leati_channels_last_use use = {0};
   leati_window_fit fit;
   if (y->count == 0 || x->count == 0 || x->count > INT32_MAX || y->count > INT32_MAX || leati_input(call, 4) != NULL ||
-      leati_op_def_of(op)->param == CONV_TRANSPOSE || lay(op, x, &call->inputs[1], &fit, NULL) != LEAT_OK) {
+      lay(op, x, &call->inputs[1], &fit, NULL) != LEAT_OK) {
     return use;
   }
   const leati_gemm_args product = product_of(&fit, state->group, x, y);

@@ -5,6 +5,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attribute.h"
+#include "ops/channels_last.h"
 #include "ops/dims.h"
 #include "ops/reduce.h"
 #include "policy/tiling.h"
@@ -542,22 +543,29 @@ static int32_t batch_plan(const leat_op *op, leati_planner *planner, const leati
     return LEAT_OK;
   }
   LEATI_TRY(check_size(y, err));
+  const bool last = leati_is_channels_last(y);
   leati_view in[5];
-  for (uint32_t i = 0; i < 5; ++i) {
-    LEATI_TRY(leati_plan_compact(planner, &call->inputs[i], &in[i], err));
+  LEATI_TRY((last ? leati_plan_channels_last : leati_plan_compact)(planner, &call->inputs[0], &in[0], err));
+  for (uint32_t i = 1; i < 5; ++i) {
+    leati_view numbers = call->inputs[i];
+    numbers.compact = numbers.compact && (!last || numbers.address % 16 == 0);
+    LEATI_TRY(leati_plan_compact(planner, &numbers, &in[i], err));
   }
-  const int64_t inner = in[0].ndim > 2 ? product(in[0].shape, 2, in[0].ndim) : 1;
+  const int64_t inner = !last && in[0].ndim > 2 ? product(in[0].shape, 2, in[0].ndim) : 1;
   const struct {
     uint64_t x, y, scale, bias, mean, variance;
     uint32_t count, channels, inner;
+    uint32_t pitch_in, pitch_out;
     float epsilon;
   } args = {.count = (uint32_t)y->count,
             .channels = (uint32_t)in[1].count,
             .inner = (uint32_t)inner,
+            .pitch_in = (uint32_t)(last ? leati_pixel_pitch(&in[0]) : 0),
+            .pitch_out = (uint32_t)(last ? leati_pixel_pitch(y) : 0),
             .epsilon = state->epsilon};
   const bool quads = inner % 4 == 0 && in[0].address % 16 == 0 && y->address % 16 == 0;
   leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_BATCH_NORM, in[0].type),
-                                               .constants.batch_norm = {.quads = quads}},
+                                               .constants.batch_norm = {.quads = quads, .last = last}},
                                   .args = &args,
                                   .args_size = sizeof(args),
                                   LEATI_READS({&in[0], &args.x}, {&in[1], &args.scale}, {&in[2], &args.bias},
@@ -565,6 +573,14 @@ static int32_t batch_plan(const leat_op *op, leati_planner *planner, const leati
                                   LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, y->count, 1024, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+/* As of a pool, channels are moved four at a time. */
+static leati_channels_last_use batch_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
+  (void)constants;
+  (void)op;
+  return (leati_channels_last_use){.writes = call->inputs[0].ndim > 2 && call->inputs[0].shape[1] % 4 == 0,
+                                   .equals = 1u << 0};
 }
 
 static int32_t batch_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -624,7 +640,8 @@ static const leati_op_def ops[] = {
     LEATI_OP("BatchNormalization", "", (9, 15), (5, 5), (1, 1), LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&attribute_epsilon, &attribute_momentum, &attribute_training_mode),
              .state_size = sizeof(batch_state), .supports = batch_supports, .create = batch_create,
-             .infer = batch_infer, LEATI_KERNELS(LEATI_KERNELS_BATCH_NORM), .plan = batch_plan),
+             .infer = batch_infer, LEATI_KERNELS(LEATI_KERNELS_BATCH_NORM), .plan = batch_plan,
+             .channels_last = batch_channels_last),
 };
 
 const leati_op_family leati_norm_family = LEATI_FAMILY(ops);

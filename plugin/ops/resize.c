@@ -5,6 +5,7 @@
 
 #include "core/status.h"
 #include "ops/attribute.h"
+#include "ops/channels_last.h"
 #include "ops/dims.h"
 #include "ops/matrix_view.h"
 
@@ -62,7 +63,7 @@ typedef struct resize_args {
   float outside;
   uint32_t keep_digits;
   uint32_t out_shape[LEAT_MAX_RANK];
-  int32_t in_shape[LEAT_MAX_RANK], in_stride[LEAT_MAX_RANK];
+  int32_t in_shape[LEAT_MAX_RANK], in_stride[LEAT_MAX_RANK], out_stride[LEAT_MAX_RANK];
   float shift[LEAT_MAX_RANK], span[LEAT_MAX_RANK], factor[LEAT_MAX_RANK], divisor[LEAT_MAX_RANK];
   float offset[LEAT_MAX_RANK], less[LEAT_MAX_RANK];
 } resize_args;
@@ -267,18 +268,24 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
                       .outside = state->outside,
                       .keep_digits = state->transformation == HALF_PIXEL_SYMMETRIC};
   uint32_t linear_axes = 0;
-  for (int32_t d = 0; d < x.ndim; ++d) {
+  const bool last = leati_is_channels_last(y);
+  for (int32_t i = 0; i < x.ndim; ++i) {
+    /* Neighbouring threads have neighbouring elements of the result. */
+    const int32_t d = !last || i == 0 ? i : i == x.ndim - 1 ? 1 : i + 1;
     const bool same = keeps_size(&plan[d], x.shape[d]);
     const uint32_t r = args.rank;
-    if (same && r > 0 && args.divisor[r - 1] == 0.0f && args.in_stride[r - 1] == x.strides[d] * x.shape[d]) {
+    if (same && r > 0 && args.divisor[r - 1] == 0.0f && args.in_stride[r - 1] == x.strides[d] * x.shape[d] &&
+        args.out_stride[r - 1] == y->strides[d] * x.shape[d]) {
       args.out_shape[r - 1] *= (uint32_t)x.shape[d];
       args.in_shape[r - 1] *= (int32_t)x.shape[d];
       args.in_stride[r - 1] = (int32_t)x.strides[d];
+      args.out_stride[r - 1] = (int32_t)y->strides[d];
       continue;
     }
     args.out_shape[r] = (uint32_t)plan[d].out;
     args.in_shape[r] = (int32_t)x.shape[d];
     args.in_stride[r] = (int32_t)x.strides[d];
+    args.out_stride[r] = (int32_t)y->strides[d];
     if (same) {
       args.divisor[r] = 0.0f; /* says so to the kernel */
     } else {
@@ -306,6 +313,15 @@ static bool resize_reads_view(const leat_op *op, const leati_call *call, uint32_
   (void)op;
   (void)i;
   return leati_view_walkable(&call->inputs[i]) && leati_view_has_rows(&call->inputs[i]);
+}
+
+/* Where channels stay what they are, all else is added up in the same order. */
+static leati_channels_last_use resize_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
+  (void)constants;
+  axis_plan plan[LEAT_MAX_RANK];
+  const leati_view *const x = &call->inputs[INPUT_X];
+  const bool keeps = x->ndim >= 3 && plan_axes(op, call, plan, NULL) == LEAT_OK && keeps_size(&plan[1], x->shape[1]);
+  return (leati_channels_last_use){.writes = keeps && x->shape[1] % 4 == 0, .equals = 1u << INPUT_X};
 }
 
 /* Finds the attribute's value among `names`; absent: the first. */
@@ -390,7 +406,7 @@ static const leati_op_def ops[] = {
                               &leati_attribute_mode, &attribute_nearest, &attribute_transformation),
              LEATI_INPUT_TYPES(0, 1, 2, 3), .state_size = sizeof(resize_state), .supports = resize_supports,
              .create = resize_create, .infer = resize_infer, LEATI_KERNELS(LEATI_KERNELS_RESIZE), .plan = resize_plan,
-             .reads_view = resize_reads_view),
+             .reads_view = resize_reads_view, .channels_last = resize_channels_last),
 };
 
 const leati_op_family leati_resize_family = LEATI_FAMILY(ops);

@@ -223,6 +223,27 @@ static uint32_t beside_for_many(network *n) {
   add_output(n, global_mean(n, a));
   return widened(n, three_taps(n, NODE(n, "Relu", 14, NODE(n, "Add", 14, one_tap(n, y, 24, 8), a)), 8, 8));
 }
+/* Nine, of which all kinds of nodes make some where they are put: pools, functions, batch norms, and convolutions with
+ * what is added to them, which lies elsewhere. */
+static uint32_t beside_of_all_kinds(network *n) {
+  static const leat_attribute *const list[] = {&square, &around};
+  const uint32_t x = small_image(n, 2), a = one_tap(n, x, 8, 8), b = three_taps(n, x, 8, 8);
+  uint32_t numbers[4];
+  for (uint32_t i = 0; i < 4; ++i) {
+    numbers[i] = narrowed(n, NODE(n, "Abs", 13, add_constant(n, SHAPE(8))));
+  }
+  const uint32_t pooled = NODE(n, "MaxPool", 12, a);
+  set_attributes(n, list, 1);
+  const uint32_t normal = NODE(n, "BatchNormalization", 15, pooled, numbers[0], numbers[1], numbers[2], numbers[3]);
+  const uint32_t last = NODE(n, "AveragePool", 11, a);
+  set_attributes(n, list, 1);
+  const uint32_t sum = NODE(n, "Add", 14, three_taps(n, pooled, 8, 8), pooled);
+  const uint32_t y = PUT(n, CHANNELS, normal, last, sum, NODE(n, "Abs", 13, pooled));
+  const uint32_t z = one_tap(
+      n, NODE(n, "BatchNormalization", 15, one_tap(n, y, 32, 8), numbers[0], numbers[1], numbers[2], numbers[3]), 8, 8);
+  add_output(n, global_mean(n, b));
+  return widened(n, z);
+}
 /* Five, put into what is put into another one. */
 static uint32_t beside_twice(network *n) {
   const uint32_t x = small_image(n, 2);
@@ -267,6 +288,40 @@ static uint32_t beside_and_given(network *n) {
   return global_mean(n, one_tap(n, PUT(n, CHANNELS, one_tap(n, x, 8, 8), a), 16, 8));
 }
 
+/* What a convolution makes, and what is made of a smaller image of it, side by side. */
+static uint32_t up_and_down(network *n, uint32_t (*up)(network *n, uint32_t x)) {
+  static const leat_attribute *const list[] = {&square};
+  const uint32_t a = three_taps(n, narrowed(n, add_input(n, SHAPE(1, 8, 4, 4))), 8, 8);
+  const uint32_t pooled = NODE(n, "MaxPool", 12, a);
+  set_attributes(n, list, 1);
+  return widened(n, three_taps(n, PUT(n, CHANNELS, up(n, one_tap(n, pooled, 8, 8)), a), 16, 8));
+}
+static uint32_t transposed(network *n, uint32_t x) {
+  return NODE(n, "ConvTranspose", 11, x, narrowed(n, add_constant(n, SHAPE(8, 8, 2, 2))),
+              narrowed(n, add_constant(n, SHAPE(8))));
+}
+static uint32_t resized(network *n, uint32_t x) {
+  return NODE(n, "Resize", 13, x, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE,
+              add_list(n, 4, (const int64_t[]){1, 8, 4, 4}));
+}
+static uint32_t resized_by_lines(network *n, uint32_t x) {
+  static const leat_attribute linear = ATTRIBUTE(STRING, .name = "mode", .count = 6, .string = "linear");
+  static const leat_attribute *const list[] = {&linear};
+  const uint32_t y = resized(n, x);
+  set_attributes(n, list, 1);
+  return y;
+}
+/* Four, and five. */
+static uint32_t up_by_a_convolution(network *n) {
+  return up_and_down(n, transposed);
+}
+static uint32_t up_by_the_nearest(network *n) {
+  return up_and_down(n, resized);
+}
+static uint32_t up_by_lines(network *n) {
+  return up_and_down(n, resized_by_lines);
+}
+
 /* ---- Running them ------------------------------------------------------------------------------------------------
  */
 
@@ -304,6 +359,7 @@ static const scene scenes[] = {
     {"beside, of one dimension", beside_lines, 3, 1},
     {"beside, of three dimensions", beside_volumes, 3, 0},
     {"beside, for many", beside_for_many, 5, 1},
+    {"beside, of all kinds", beside_of_all_kinds, 9, 1},
     {"beside, twice", beside_twice, 5, 2},
     {"beside all before", beside_all_before, 5, 2},
     {"beside, two", beside_two, 4, 1},
@@ -312,6 +368,9 @@ static const scene scenes[] = {
     {"beside nothing", beside_nothing, 3, 1},
     {"beside what is given", beside_given, 0, 0},
     {"beside, and given", beside_and_given, 0, 0},
+    {"up by a convolution", up_by_a_convolution, 4, 0},
+    {"up by the nearest", up_by_the_nearest, 5, 0},
+    {"up by lines", up_by_lines, 5, 0},
 };
 #define SCENE_COUNT (sizeof(scenes) / sizeof(scenes[0]))
 

@@ -15,7 +15,7 @@ struct Args {
   float outside;
   uint keep_digits; // 1: coordinates are rounded once, as if they had been found in double precision
   uint out_shape[8];
-  int in_shape[8], in_stride[8];
+  int in_shape[8], in_stride[8], out_stride[8];
   // The input coordinate of output index i is offset + (i + shift) * span * factor / divisor - less; with a divisor of
   // 0 it is i.
   float shift[8], span[8], factor[8], divisor[8], offset[8], less[8];
@@ -80,7 +80,7 @@ void main() {
   if (i >= args.count) {
     return;
   }
-  int base = 0;
+  int base = 0, to = 0;
   int low[3] = int[3](0, 0, 0), high[3] = int[3](0, 0, 0);
   float part[3] = float[3](0, 0, 0);
   bool inside = true;
@@ -90,6 +90,7 @@ void main() {
       const uint next = rest / args.out_shape[d];
       const uint index = rest - next * args.out_shape[d];
       rest = next;
+      to += int(index) * args.out_stride[d];
       if (args.divisor[d] == 0) {
         base += int(index) * args.in_stride[d];
         continue;
@@ -137,5 +138,5 @@ void main() {
       }
     }
   }
-  REALS(args.y).v[i] = NARROW(value);
+  REALS(args.y).v[to] = NARROW(value);
 }
