@@ -15,6 +15,7 @@ typedef struct work {
   leati_channels_last_use *uses; /* by node */
   bool *last;                    /* by value: may lie so */
   bool *gain;                    /* by value: somebody gains by it */
+  bool *picked;                  /* by value: it lies in another one, from which a node that can lay both picks it */
   int32_t *balance;              /* by value: nodes that gain by it, less those that copy it */
   bool changed;                  /* `last` or `gain`, in this round */
 } work;
@@ -24,17 +25,34 @@ static void set(work *w, bool *flag, bool value) {
   *flag = value;
 }
 
+/* Finds what lies in the input of a node as a part of it, and may lie there otherwise if that does. */
+static void find_picked(const work *w) {
+  const leati_whereabouts *const at = w->layout->at;
+  for (uint32_t n = 0; n < w->layout->graph->node_count; ++n) {
+    const leati_node *const node = &w->layout->nodes[n];
+    const uint32_t x = node->input_count != 0 ? node->inputs[0] : LEAT_GRAPH_NO_VALUE;
+    const bool picks = w->layout->live[n] && node->op->def->channels_last != NULL && node->op->def->view != NULL;
+    for (uint32_t o = 0; picks && x != LEAT_GRAPH_NO_VALUE && o < node->output_count; ++o) {
+      const uint32_t y = node->outputs[o];
+      if (y != LEAT_GRAPH_NO_VALUE) {
+        w->picked[y] = at[x].root == x && at[y].root == x;
+      }
+    }
+  }
+}
+
 /* Finds the results of which nobody has said how they lie: the graph does not give them, they lie in nothing else, and
- * nothing else lies in them. */
+ * nothing else lies in them, but for what nodes pick that can lay it. */
 static void find_free(const work *w) {
   const leat_graph *const graph = w->layout->graph;
   const leati_whereabouts *const at = w->layout->at;
+  find_picked(w);
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     w->last[v] = graph->values[v].kind == LEATI_VALUE_RESULT && w->values[v].known && w->values[v].bytes == NULL &&
-                 w->values[v].view.compact && leati_has_channels(&w->values[v].view);
+                 (w->values[v].view.compact || w->picked[v]) && leati_has_channels(&w->values[v].view);
   }
   for (uint32_t v = 0; v < graph->value_count; ++v) {
-    if (at[v].root != v) {
+    if (at[v].root != v && !w->picked[v]) {
       w->last[v] = w->last[at[v].root] = false;
     }
   }
@@ -67,7 +85,10 @@ static int32_t ask(const work *w, leat_error *err) {
     bool known;
     const int32_t status = leati_inference_open_node(w->layout->inference, node, &a, &known, err);
     if (status == LEAT_OK) {
-      a.outputs[0] = w->values[node->outputs[0]].view;
+      for (uint32_t o = 0; o < node->output_count; ++o) {
+        const uint32_t y = node->outputs[o];
+        a.outputs[o] = y != LEAT_GRAPH_NO_VALUE ? w->values[y].view : (leati_view){0};
+      }
       w->uses[n] = node->op->def->channels_last(node->op, &a.call, constants_of(w, node));
     }
     leati_arguments_end(&a);
@@ -76,14 +97,29 @@ static int32_t ask(const work *w, leat_error *err) {
   return LEAT_OK;
 }
 
+/* Whether all that a node gives may lie so. */
+static bool gives_last(const work *w, const leati_node *node) {
+  bool all = true;
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    all = all && (node->outputs[o] == LEAT_GRAPH_NO_VALUE || w->last[node->outputs[o]]);
+  }
+  return all;
+}
+
+static void give_as_ever(work *w, const leati_node *node) {
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    if (node->outputs[o] != LEAT_GRAPH_NO_VALUE) {
+      set(w, &w->last[node->outputs[o]], false);
+    }
+  }
+}
+
 /* Takes from what may lie so what a node does not read or write so. */
 static void check_node(work *w, uint32_t n) {
   const leati_node *const node = &w->layout->nodes[n];
   const leati_channels_last_use use = w->uses[n];
-  for (uint32_t o = 0; o < node->output_count; ++o) {
-    if (node->outputs[o] != LEAT_GRAPH_NO_VALUE && !(o == 0 && use.writes)) {
-      set(w, &w->last[node->outputs[o]], false);
-    }
+  if (!use.writes) {
+    give_as_ever(w, node);
   }
   for (uint32_t i = 0; i < node->input_count; ++i) {
     const uint32_t v = node->inputs[i];
@@ -91,9 +127,9 @@ static void check_node(work *w, uint32_t n) {
       continue;
     }
     if (leati_has_input(use.follows | use.equals, i) && !w->last[v]) {
-      set(w, &w->last[node->outputs[0]], false);
+      give_as_ever(w, node);
     }
-    const bool equal = leati_has_input(use.equals, i) && w->last[node->outputs[0]];
+    const bool equal = leati_has_input(use.equals, i) && gives_last(w, node);
     if (!equal && !leati_has_input(use.reads | use.follows, i)) {
       set(w, &w->last[v], false);
     }
@@ -103,18 +139,20 @@ static void check_node(work *w, uint32_t n) {
 /* Finds for whom it is good: those by which a node gains, and what lies as they do. */
 static void look_for_gain(work *w, uint32_t n) {
   const leati_node *const node = &w->layout->nodes[n];
-  const uint32_t y = node->outputs[0];
   for (uint32_t i = 0; i < node->input_count; ++i) {
     const uint32_t v = node->inputs[i];
     if (v == LEAT_GRAPH_NO_VALUE || !w->last[v]) {
       continue;
     }
-    const bool follows = leati_has_input(w->uses[n].follows | w->uses[n].equals, i) && w->last[y];
-    if (leati_has_input(w->uses[n].gains, i) || (follows && w->gain[y])) {
+    if (leati_has_input(w->uses[n].gains, i)) {
       set(w, &w->gain[v], true);
     }
-    if (follows && w->gain[v]) {
-      set(w, &w->gain[y], true);
+    for (uint32_t o = 0; leati_has_input(w->uses[n].follows | w->uses[n].equals, i) && o < node->output_count; ++o) {
+      const uint32_t y = node->outputs[o];
+      if (y != LEAT_GRAPH_NO_VALUE && w->last[y] && (w->gain[v] || w->gain[y])) {
+        set(w, &w->gain[v], true);
+        set(w, &w->gain[y], true);
+      }
     }
   }
 }
@@ -140,7 +178,7 @@ static void weigh_node(work *w, uint32_t n) {
     const uint32_t v = node->inputs[i];
     if (v != LEAT_GRAPH_NO_VALUE) {
       w->balance[v] += leati_has_input(w->uses[n].gains, i);
-      w->balance[v] -= leati_has_input(w->uses[n].follows, i) && !w->last[node->outputs[0]];
+      w->balance[v] -= leati_has_input(w->uses[n].follows, i) && !gives_last(w, node);
     }
   }
 }
@@ -175,6 +213,8 @@ static int32_t lay(work *w, uint32_t *ordered, uint32_t *out_count, leat_error *
   choose(w);
   for (uint32_t v = 0; v < w->layout->graph->value_count; ++v) {
     if (w->last[v]) {
+      w->layout->at[v] = (leati_whereabouts){.root = v};
+      w->values[v].view.address = 0;
       leati_make_channels_last(&w->values[v].view);
       ++*out_count;
     }
@@ -188,12 +228,13 @@ static int32_t lay(work *w, uint32_t *ordered, uint32_t *out_count, leat_error *
 
 int32_t leati_layout_run(const leati_layout *layout, uint32_t *ordered, uint32_t *out_count, leat_error *err) {
   const size_t values = (size_t)layout->graph->value_count + 1, nodes = (size_t)layout->graph->node_count + 1;
-  bool *const flags = leati_calloc(2 * values, sizeof(*flags));
+  bool *const flags = leati_calloc(3 * values, sizeof(*flags));
   work w = {.layout = layout,
             .values = layout->inference->values,
             .uses = leati_calloc(nodes, sizeof(*w.uses)),
             .last = flags,
             .gain = flags != NULL ? flags + values : NULL,
+            .picked = flags != NULL ? flags + 2 * values : NULL,
             .balance = leati_calloc(values, sizeof(*w.balance))};
   const int32_t status =
       flags != NULL && w.uses != NULL && w.balance != NULL

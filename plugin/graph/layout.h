@@ -14,8 +14,9 @@ typedef struct leati_layout {
   const leat_graph *graph;
   const leati_node *nodes; /**< as many as the graph has; those that are `live` run */
   const bool *live;
-  const leati_whereabouts *at; /**< by value, as leati_placing_run() left them: nothing is joined yet */
-  leati_inference *inference;  /**< of all values; the views of those that are laid so get such strides */
+  leati_whereabouts *at; /**< by value, as leati_placing_run() left them: nothing is joined yet. What is laid lies in
+                              itself, until leati_placing_join() */
+  leati_inference *inference; /**< of all values; the views of those that are laid so get such strides */
 } leati_layout;
 
 /** Lays images so, and counts them. `ordered`: by node, takes a bit for each input that is a constant and is to be

@@ -219,11 +219,15 @@ typedef struct found_part {
   leati_view view; /* of an input with elements */
 } found_part;
 
+/* Whether a value, if there is one, lies by itself with its channels next to each other. */
+static bool is_laid(const work *w, uint32_t v) {
+  return v != LEAT_GRAPH_NO_VALUE && w->at[v].root == v && leati_is_channels_last(&w->values[v].view);
+}
+
 /* Whether a value can lie in a part of another one, as fast for those who write it there and read it. */
 static bool fits_part(const work *w, uint32_t v, const leati_view *part) {
-  return leati_is_channels_last(&w->values[v].view)
-             ? leati_holds_channels(part)
-             : is_whole(w, v) && part->compact && part->address % LEATI_PROMISED == 0;
+  return is_laid(w, v) ? leati_holds_channels(part)
+                       : is_whole(w, v) && part->compact && part->address % LEATI_PROMISED == 0;
 }
 
 /* Whether the value that holds input `i` of a node can be made within what the node gives, which `out` says: nobody
@@ -260,11 +264,11 @@ static int32_t join_parts(const work *w, const leati_node *node, const leati_arg
   for (uint32_t i = 0; i < count; ++i) {
     const uint32_t root = w->at[node->inputs[i]].root;
     w->kept[root] = false;
+    if (all && is_laid(w, root)) {
+      w->values[root].view = found[i].view;
+    }
     if (all) {
       w->at[root] = found[i].at;
-    }
-    if (all && leati_is_channels_last(&w->values[root].view)) {
-      w->values[root].view = found[i].view;
     }
   }
   w->at[node->outputs[0]].there = all;
@@ -326,6 +330,36 @@ static int32_t leave_together(const work *w, const leati_node *node, const leati
   return LEAT_OK;
 }
 
+/* Leaves what a node picks from an image whose channels are next to each other there, unless it was put elsewhere: all
+ * that take it read it so. */
+static int32_t leave_picked(const work *w, const leati_node *node, leat_error *err) {
+  bool any = false;
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    any = any || is_laid(w, node->outputs[o]);
+  }
+  if (!any) {
+    return LEAT_OK;
+  }
+  leati_arguments a;
+  int32_t status = open_node(w, node, &a, err);
+  for (uint32_t o = 0; o < node->output_count && status == LEAT_OK; ++o) {
+    const uint32_t v = node->outputs[o];
+    leati_view view;
+    if (!is_laid(w, v)) {
+      continue;
+    }
+    status = node->op->def->view(node->op, &a.call, o, &view, err);
+    if (status == LEAT_OK) {
+      w->at[v] = w->at[node->inputs[0]];
+      w->at[v].offset += (int64_t)(view.address - a.inputs[0].address);
+      w->at[v].there = true;
+      w->values[v].view = view;
+    }
+  }
+  leati_arguments_end(&a);
+  return status;
+}
+
 /* Has what is put side by side made there, from the last node to the first, so that what lies in something that lies in
  * something else is found at once. */
 static int32_t join(work *w, leat_error *err) {
@@ -360,6 +394,11 @@ static int32_t join(work *w, leat_error *err) {
   }
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     w->at[v] = find_root(w, v);
+  }
+  for (uint32_t n = 0; n < graph->node_count; ++n) {
+    if (w->placing->live[n] && w->placing->nodes[n].op->def->view != NULL) {
+      LEATI_TRY(leave_picked(w, &w->placing->nodes[n], err));
+    }
   }
   return LEAT_OK;
 }

@@ -326,13 +326,37 @@ static int32_t split_view(const leat_op *op, const leati_call *call, uint32_t o,
   return LEAT_OK;
 }
 
+/* Copies parts that are not as simple as those of a compact input: rows of neighbours by one dispatch, channels that
+ * are next to each other too. */
+static int32_t split_views(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  segments s;
+  s.count = 0;
+  for (uint32_t i = 0; i < call->output_count; ++i) {
+    const leati_view *const dst = leati_output(call, i);
+    leati_view part;
+    if (dst == NULL || dst->count == 0) {
+      continue;
+    }
+    LEATI_TRY(split_view(op, call, i, &part, err));
+    const bool last = leati_is_channels_last(dst);
+    const leati_view from = last ? leati_channels_last_order(&part) : part;
+    const leati_view to = last ? leati_channels_last_order(dst) : *dst;
+    if (!add_apart(&s, &from, &to, false)) {
+      LEATI_TRY(leati_plan_strided_copy(planner, &from, &to, err));
+    } else if (s.count == SEGMENTS_MAX) {
+      LEATI_TRY(add_segments(planner, &s, err));
+    }
+  }
+  return add_segments(planner, &s, err);
+}
+
 /* A compact input is taken apart by one dispatch, whatever the number of parts. */
 static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const src = &call->inputs[0];
   int32_t axis;
   if (!src->compact) {
-    return leati_plan_views(op, planner, call, err);
+    return split_views(op, planner, call, err);
   }
   LEATI_TRY(leati_axis(state->axis, src->ndim, &axis, err));
   const uint64_t rows = leati_product(src->shape, 0, axis);
@@ -363,6 +387,27 @@ static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati
   return add_segments(planner, &s, err);
 }
 
+/* Nothing is gained by itself, and nothing lost where all parts can stay where they are. */
+static leati_channels_last_use split_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
+  (void)constants;
+  leati_view inputs[2] = {call->inputs[0]};
+  leati_channels_last_use use = {.writes = leati_has_channels(&inputs[0]), .equals = 1u << 0};
+  if (leati_input(call, 1) != NULL) {
+    inputs[1] = call->inputs[1];
+  }
+  if (use.writes) {
+    leati_make_channels_last(&inputs[0]);
+  }
+  const leati_call lies = {
+      .input_count = call->input_count, .inputs = inputs, .output_count = call->output_count, .outputs = call->outputs};
+  for (uint32_t i = 0; i < call->output_count && use.writes; ++i) {
+    leati_view part;
+    use.writes = leati_output(call, i) == NULL || (split_view(op, &lies, i, &part, NULL) == LEAT_OK &&
+                                                   leati_holds_channels(&part) && part.shape[1] % 4 == 0);
+  }
+  return use;
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
@@ -376,7 +421,7 @@ static const leati_op_def ops[] = {
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_num_outputs), LEATI_INPUT_TYPES(0, 1),
              .state_size = sizeof(axis_state), .any_size = true, .least_rank = 1, .create = axis_create,
              .infer = split_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = split_plan,
-             .view = split_view),
+             .view = split_view, .channels_last = split_channels_last),
 };
 
 const leati_op_family leati_concat_family = LEATI_FAMILY(ops);

@@ -46,11 +46,11 @@ typedef struct leati_op_desc {
 /** How a node deals with images whose channels are next to each other in memory (ops/channels_last.h). Bit `i` is for
  * input `i`. */
 typedef struct leati_channels_last_use {
-  bool writes;      /**< plan() writes output 0 so, if its view lies so */
+  bool writes;      /**< plan() writes outputs so, if their views lie so */
   uint32_t reads;   /**< those that plan() reads as fast where they lie so, */
   uint32_t gains;   /**< and faster; */
-  uint32_t follows; /**< those that it reads as fast where output 0 lies so too, and copies otherwise, */
-  uint32_t equals;  /**< those that it reads fast only if they lie as output 0 does; */
+  uint32_t follows; /**< those that it reads as fast where all outputs lie so too, and copies otherwise, */
+  uint32_t equals;  /**< those that it reads fast only if they lie as all outputs do; */
   uint32_t orders;  /**< constants that it would copy so for each call, as its inputs lie now */
 } leati_channels_last_use;
 

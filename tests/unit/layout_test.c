@@ -288,6 +288,71 @@ static uint32_t beside_and_given(network *n) {
   return global_mean(n, one_tap(n, PUT(n, CHANNELS, one_tap(n, x, 8, 8), a), 16, 8));
 }
 
+/* Two parts of an image, by their sizes. */
+static uint32_t take_apart(network *n, uint32_t axis, uint32_t x, int64_t a, int64_t b, uint32_t *out_rest) {
+  const uint32_t y = NODE(n, "Split", 13, x, add_list(n, 2, (const int64_t[]){a, b}));
+  set_attributes(n, axis_lists[axis], 1);
+  *out_rest = add_part(n);
+  return y;
+}
+/* An image of `a` and `b` channels that is taken apart, for two convolutions. */
+static uint32_t two_apart(network *n, uint32_t axis, int64_t images, int64_t a, int64_t b) {
+  uint32_t rest;
+  const uint32_t first = take_apart(n, axis, one_tap(n, small_image(n, images), 8, a + b), a, b, &rest);
+  add_output(n, global_mean(n, one_tap(n, rest, b, 8)));
+  return global_mean(n, three_taps(n, NODE(n, "Abs", 13, first), a, a));
+}
+/* Four: parts are read where they are, of several images too. */
+static uint32_t apart(network *n) {
+  return two_apart(n, CHANNELS, 2, 8, 16);
+}
+static uint32_t apart_from_behind(network *n) {
+  return two_apart(n, CHANNELS_FROM_BEHIND, 1, 8, 8);
+}
+/* None: eights of channels do not begin at eights, or pixels of a part are not all as far from each other. */
+static uint32_t apart_in_fours(network *n) {
+  return two_apart(n, CHANNELS, 2, 12, 12);
+}
+static uint32_t apart_in_lines(network *n) {
+  uint32_t rest;
+  const uint32_t first = take_apart(n, LINES, one_tap(n, small_image(n, 2), 8, 8), 2, 1, &rest);
+  add_output(n, global_mean(n, one_tap(n, rest, 8, 8)));
+  return global_mean(n, one_tap(n, first, 8, 8));
+}
+/* None: the graph gives a part, or a node takes it that does not read it so. */
+static uint32_t apart_and_given(network *n) {
+  uint32_t rest;
+  const uint32_t first = take_apart(n, CHANNELS, one_tap(n, small_image(n, 2), 8, 16), 8, 8, &rest);
+  add_output(n, rest);
+  return global_mean(n, one_tap(n, first, 8, 8));
+}
+static uint32_t apart_for_another(network *n) {
+  uint32_t rest;
+  const uint32_t first = take_apart(n, CHANNELS, one_tap(n, small_image(n, 2), 8, 16), 8, 8, &rest);
+  add_output(n, widened(n, NODE(n, "Sign", 13, rest)));
+  return global_mean(n, one_tap(n, first, 8, 8));
+}
+/* Six: what is made of a part is put beside both parts, which are moved there, and one of them is read there. */
+static uint32_t apart_and_beside(network *n, int64_t images) {
+  uint32_t b;
+  const uint32_t a = take_apart(n, CHANNELS, one_tap(n, small_image(n, images), 8, 16), 8, 8, &b);
+  const uint32_t c = NODE(n, "Add", 14, NODE(n, "Abs", 13, three_taps(n, b, 8, 8)), b);
+  return global_mean(n, one_tap(n, PUT(n, CHANNELS, a, b, c), 24, 8));
+}
+static uint32_t apart_and_beside_of_one(network *n) {
+  return apart_and_beside(n, 1);
+}
+static uint32_t apart_and_beside_of_two(network *n) {
+  return apart_and_beside(n, 2);
+}
+/* Six: an image is made within a wider one, and taken apart there. */
+static uint32_t apart_within(network *n) {
+  uint32_t b;
+  const uint32_t x = small_image(n, 2), y = one_tap(n, x, 8, 16), a = take_apart(n, CHANNELS, y, 8, 8, &b);
+  add_output(n, global_mean(n, one_tap(n, PUT(n, CHANNELS, one_tap(n, x, 8, 8), y), 24, 8)));
+  return global_mean(n, one_tap(n, NODE(n, "Add", 14, a, b), 8, 8));
+}
+
 /* What a convolution makes, and what is made of a smaller image of it, side by side. */
 static uint32_t up_and_down(network *n, uint32_t (*up)(network *n, uint32_t x)) {
   static const leat_attribute *const list[] = {&square};
@@ -368,6 +433,15 @@ static const scene scenes[] = {
     {"beside nothing", beside_nothing, 3, 1},
     {"beside what is given", beside_given, 0, 0},
     {"beside, and given", beside_and_given, 0, 0},
+    {"apart", apart, 4, 1},
+    {"apart, from behind", apart_from_behind, 4, 0},
+    {"apart in fours", apart_in_fours, 0, 0},
+    {"apart in lines", apart_in_lines, 0, 0},
+    {"apart, and given", apart_and_given, 0, 0},
+    {"apart for another", apart_for_another, 0, 0},
+    {"apart and beside, of one image", apart_and_beside_of_one, 6, 0},
+    {"apart and beside", apart_and_beside_of_two, 6, 1},
+    {"apart within another", apart_within, 6, 1},
     {"up by a convolution", up_by_a_convolution, 4, 0},
     {"up by the nearest", up_by_the_nearest, 5, 0},
     {"up by lines", up_by_lines, 5, 0},
