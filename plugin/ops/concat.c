@@ -244,8 +244,8 @@ static bool can_join(const leat_op *op, const leati_call *call, const leati_view
   return can;
 }
 
-/* Nothing is gained by itself. It costs nothing where inputs are made in the result as well as if they lay compact; or
- * copied as well, channels four at a time. */
+/* It costs nothing where inputs are made in the result as well as if they lay compact; or copied as well, channels four
+ * at a time. Where they are made there only so, a copy is gained. */
 static leati_channels_last_use concat_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
   leati_view compact = call->outputs[0], last = compact;
   leati_channels_last_use use = {0};
@@ -254,7 +254,8 @@ static leati_channels_last_use concat_channels_last(const leat_op *op, const lea
   }
   leati_view_make_compact(&compact);
   leati_make_channels_last(&last);
-  use.writes = can_join(op, call, &last) || !can_join(op, call, &compact);
+  const bool joins = can_join(op, call, &last), copies = !can_join(op, call, &compact);
+  use.writes = joins || copies;
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const leati_view *const x = &call->inputs[i];
     const uint32_t bit = 1u << i;
@@ -263,6 +264,7 @@ static leati_channels_last_use concat_channels_last(const leat_op *op, const lea
       use.reads |= bit;
     } else if ((constants & bit) == 0) {
       use.equals |= bit;
+      use.gains |= joins && copies ? bit : 0;
     } else if (leati_is_channels_last(&call->outputs[0])) {
       use.orders |= bit;
     }

@@ -173,6 +173,21 @@ static uint32_t side_by_side(network *n) {
 static uint32_t beside_from_behind(network *n) {
   return two_beside(n, CHANNELS_FROM_BEHIND, small_image(n, 2), 8, 16);
 }
+/* The same for their means alone, for which it is all the same how an image lies; but not of one image, which are made
+ * there anyway. */
+static uint32_t beside_for_means(network *n) {
+  const uint32_t x = small_image(n, 2);
+  return global_mean(n, PUT(n, CHANNELS, one_tap(n, x, 8, 8), one_tap(n, x, 8, 8)));
+}
+static uint32_t beside_for_means_of_one(network *n) {
+  const uint32_t x = narrowed(n, add_input(n, SHAPE(1, 8, 4, 4)));
+  return global_mean(n, PUT(n, CHANNELS, one_tap(n, x, 8, 8), one_tap(n, x, 8, 8)));
+}
+/* None: pixels would not begin at eights. */
+static uint32_t beside_in_twelves(network *n) {
+  const uint32_t x = small_image(n, 2);
+  return global_mean(n, PUT(n, CHANNELS, one_tap(n, x, 8, 8), one_tap(n, x, 8, 4)));
+}
 /* Three of one image, which are made there in either order, at once. */
 static uint32_t beside_of_one(network *n) {
   return two_beside(n, CHANNELS, small_image(n, 1), 16, 8);
@@ -414,6 +429,9 @@ static const scene scenes[] = {
     {"of six channels", image_of_six_channels, 0, 0},
     {"side by side", side_by_side, 3, 1},
     {"beside, from behind", beside_from_behind, 3, 1},
+    {"beside, for means", beside_for_means, 3, 1},
+    {"beside, for means of one image", beside_for_means_of_one, 0, 0},
+    {"beside, in twelves", beside_in_twelves, 0, 0},
     {"beside, of one image", beside_of_one, 3, 0},
     {"beside, in fours", beside_in_fours, 3, 0},
     {"beside, in fours of one image", beside_in_fours_of_one, 0, 0},
