@@ -171,7 +171,7 @@ coopmat<MATRIX_SUM, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulato
 void add_tiles(uint row, uint column) {
   // Written out for products with tiles of 64 and 128, which become faster by it. Compilers take longer for it: of bytes,
   // of which matrices may be as short as four pairs, only two at a time.
-#ifdef BYTES
+#if BM >= 64 && defined(BYTES)
   for (uint first = 0; first < BK; first += 2 * MATRIX_K)
   [[unroll]] for (uint k = first; k < first + 2 * MATRIX_K; k += MATRIX_K) {
 #else
