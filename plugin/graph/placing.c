@@ -275,10 +275,10 @@ static int32_t join_parts(const work *w, const leati_node *node, const leati_arg
   return LEAT_OK;
 }
 
-/* Where a value lies, also if what it lies in lies in something else. */
+/* Where a value lies, also if what it lies in lies in something else, and so on. */
 static leati_whereabouts find_root(const work *w, uint32_t v) {
   leati_whereabouts at = w->at[v];
-  if (at.root != v && w->at[at.root].root != at.root) {
+  while (w->at[at.root].root != at.root) {
     at.offset += w->at[at.root].offset;
     at.root = w->at[at.root].root;
   }

@@ -573,6 +573,25 @@ static void views_of_all_kinds_side_by_side(network *n) {
   add_output(n, NODE(n, "Softmax", 13, with(n, along_0, NODE(n, "Concat", 13, turned, turned))));
 }
 
+/* What lies in something that lies in something else that lies in a third, whose numbers are not in that order. */
+static void parts_by_any_numbers(network *n) {
+  const uint32_t x = add_input(n, SHAPE(4, 8)), y = add_input(n, SHAPE(4, 8));
+  const uint32_t inner = with(n, along_0, NODE(n, "Concat", 13, NODE(n, "Neg", 13, x), NODE(n, "Tanh", 13, y)));
+  const uint32_t upper = with(n, along_0, NODE(n, "Split", 13, inner)), lower = add_part(n);
+  const uint32_t all = with(n, along_0, NODE(n, "Concat", 13, NODE(n, "Softmax", 13, y), inner));
+  const uint32_t again = with(n, along_0, NODE(n, "Concat", 13, upper, lower));
+  (void)with(n, along_0, NODE(n, "Split", 13, again));
+  const uint32_t last = add_part(n);
+  add_output(n, NODE(n, "Softmax", 13, last));
+  add_output(n, NODE(n, "Softmax", 13, all));
+  for (uint32_t k = 0; k < n->desc.node_count; ++k) {
+    for (uint32_t i = 0; i < 2 * ARGUMENTS; ++i) {
+      uint32_t *const v = &n->arguments[k][i / ARGUMENTS][i % ARGUMENTS];
+      *v = *v == again ? last : *v == last ? again : *v;
+    }
+  }
+}
+
 /* What each takes of the device, however its inputs and outputs lie. */
 static const struct {
   const char *name;
@@ -610,6 +629,7 @@ static const struct {
     {"backwards_through_parts", backwards_through_parts, 5, 0},
     {"parts_of_parts", parts_of_parts, 8, 0},
     {"parts_that_are_not_made_there", parts_that_are_not_made_there, 11, 0},
+    {"parts_by_any_numbers", parts_by_any_numbers, 5, 0},
     {"views_side_by_side", views_side_by_side, 3, 0},
     {"views_of_all_kinds_side_by_side", views_of_all_kinds_side_by_side, 6, 0},
 };
