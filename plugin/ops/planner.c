@@ -153,7 +153,7 @@ static leati_runs runs_of(const leati_view *view) {
     const int64_t stride = view->shape[d] > 1 ? view->strides[d] : 0;
     last += (uint64_t)(stride * (view->shape[d] - 1));
     if (stride == 1) {
-      run = (uint64_t)view->shape[d];
+      run += (uint64_t)view->shape[d] - 1; /* dimensions of such a step overlap */
     } else if (stride != 0) {
       pitch = pitch == 0 || stride < pitch ? stride : pitch;
     }

@@ -788,6 +788,40 @@ static void parts_touch_what_lies_between(void **state) {
   close_place(&p);
 }
 
+/* Windows that overlap reach over as many bytes as all of them together. */
+static void runs_are_of_all_that_overlaps(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, SHAPE(4, 3, 2));
+  add_output(n, NODE(n, "Neg", 13, x));
+  leat_graph *const graph = build(&p, n);
+  int64_t strides[] = {8, 1, 1}, dims[] = {4, 3, 2};
+  const DLTensor windows = {.ndim = 3, .dtype = float_type, .shape = dims, .strides = strides};
+  leati_view views[2];
+  assert_ok(leati_view_import_shape(&windows, "windows", &views[0], &err));
+  views[1] = views[0];
+  leati_view_make_compact(&views[1]);
+  memcpy(views[0].strides, strides, sizeof(strides));
+  for (uint32_t i = 0; i < 2; ++i) {
+    leati_view_measure(&views[i]);
+  }
+  leati_graph_plan *plan;
+  assert_ok(leati_graph_plan_make(graph, views, &plan, &err));
+  const leati_plan *const it = &plan->plan;
+  assert_int_equal(it->step_count, 1);
+  for (uint32_t i = 0; i < it->access_count; ++i) {
+    if (it->accesses[i].binding == 0) {
+      assert_int_equal(it->accesses[i].end - it->accesses[i].begin, (3 * 8 + 4) * 4);
+      assert_int_equal(it->accesses[i].runs.pitch, 8 * 4);
+      assert_int_equal(it->accesses[i].runs.size, 4 * 4);
+    }
+  }
+  leati_graph_plan_free(graph->device, plan);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* ---- Constants ----------------------------------------------------------------------------------------------------
  */
 
@@ -1800,6 +1834,7 @@ int main(void) {
       cmocka_unit_test(parts_are_made_where_they_are_aligned),
       cmocka_unit_test(parts_that_reach_far_are_copied),
       cmocka_unit_test(parts_touch_what_lies_between),
+      cmocka_unit_test(runs_are_of_all_that_overlaps),
       cmocka_unit_test(constants_are_shared_by_content),
       cmocka_unit_test(a_graph_goes_while_it_runs),
       cmocka_unit_test(launches_that_meet_give_the_same_bits),
