@@ -260,9 +260,9 @@ assert {'model-matmul-64x384x384', 'small-relu-64x384', 'small-transpose-512x512
 for name, point in points.items():
     facts = point['facts']
     if 'skipped' in facts:
-        # On a busy machine a small one may take long, too.
-        assert name.startswith('large') or facts['skipped'].startswith('a run takes '), point
-        assert facts['skipped'] and point['samples'] == [] and 'median' not in point, point
+        # On a busy machine a small one may take long, too, or seem to by what the device is found to do in a second.
+        assert facts['skipped'].startswith(('a run takes ', 'a run would take ')), point
+        assert point['samples'] == [] and 'median' not in point, point
         continue
     assert point['unit'] == 'us/run' and len(point['samples']) == 2 and point['lowest'] > 0, point
     assert point['setting'] in ('reads the last', 'rewrites') and point['threads'] == 1
