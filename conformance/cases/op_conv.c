@@ -106,6 +106,39 @@
       HALF_CONV("channels_tiles_of_64_" type_label, ATTRIBUTES(A_INTS("pads", 0, 1)), RANGE_OF(t, -2, 2, 1, 8, 6401), \
                 RANGE_OF(t, -2, 2, 33, 8, 2))
 
+/* Transposed convolutions of a type whose windows lie side by side, so that a backend may take each for a product:
+ * all kinds of views, one to three dimensions, tiles of two sizes, many channels of few pixels, one pixel, padding
+ * that output_padding takes back, and nothing to add up. */
+#define SPREAD(named, attributes_given, ...)                                                                  \
+  {                                                                                                           \
+    .name = "ConvTranspose", .label = named, .since_version = 22, .attributes = attributes_given, .inputs = { \
+      __VA_ARGS__                                                                                             \
+    }                                                                                                         \
+  }
+#define SPREADS(type_label, t)                                                                                      \
+  {.name = "ConvTranspose",                                                                                         \
+   .label = "beside_" type_label,                                                                                   \
+   .since_version = 22,                                                                                             \
+   .variants = ALL_VIEWS,                                                                                           \
+   .threads = THREADS_16,                                                                                           \
+   .attributes = {A_INTS("strides", 2, 3)},                                                                         \
+   .inputs = {RANGE_OF(t, -2, 2, 3, 9, 7, 5), RANGE_OF(t, -2, 2, 9, 6, 2, 3), RANGE_OF(t, -2, 2, 6)}},              \
+      SPREAD("beside_1d_" type_label, ATTRIBUTES(A_INTS("strides", 4)), RANGE_OF(t, -2, 2, 2, 8, 33),               \
+             RANGE_OF(t, -2, 2, 8, 12, 4), RANGE_OF(t, -2, 2, 12)),                                                 \
+      SPREAD("beside_3d_" type_label, ATTRIBUTES(A_INTS("strides", 2, 1, 3)), RANGE_OF(t, -2, 2, 2, 5, 3, 4, 3),    \
+             RANGE_OF(t, -2, 2, 5, 4, 2, 1, 3), RANGE_OF(t, -2, 2, 4)),                                             \
+      SPREAD("beside_split_" type_label, ATTRIBUTES(A_INTS("strides", 2, 2)), RANGE_OF(t, -2, 2, 2, 520, 3, 4),     \
+             RANGE_OF(t, -2, 2, 520, 8, 2, 2), RANGE_OF(t, -2, 2, 8)),                                              \
+      SPREAD("beside_tiles_of_64_" type_label, ATTRIBUTES(A_INTS("strides", 3, 2)),                                 \
+             RANGE_OF(t, -2, 2, 1, 8, 1, 12808), RANGE_OF(t, -2, 2, 8, 8, 3, 2)),                                   \
+      SPREAD("beside_one_pixel_" type_label, ATTRIBUTES(A_INTS("strides", 1, 2)), RANGE_OF(t, -2, 2, 3, 20, 1, 1),  \
+             RANGE_OF(t, -2, 2, 20, 8, 4, 3), RANGE_OF(t, -2, 2, 8)),                                               \
+      SPREAD("beside_padding_" type_label,                                                                          \
+             ATTRIBUTES(A_INTS("strides", 2, 2), A_INTS("pads", 0, 0, 1, 1), A_INTS("output_padding", 1, 1)),       \
+             RANGE_OF(t, -2, 2, 1, 8, 5, 4), RANGE_OF(t, -2, 2, 8, 4, 2, 2)),                                       \
+      SPREAD("beside_no_channels_" type_label, ATTRIBUTES(A_INTS("strides", 2, 2)), RANGE_OF(t, -2, 2, 2, 0, 4, 3), \
+             RANGE_OF(t, -2, 2, 0, 4, 2, 2), RANGE_OF(t, -2, 2, 4))
+
 /* The pools of a type of 16 bits. */
 #define HALF_POOLS(type_label, t)                                                                                   \
   {.name = "MaxPool",                                                                                               \
@@ -334,6 +367,11 @@ static const leati_op_spec specs[] = {
         "3d_depth_of_padding",
         ATTRIBUTES(A_INTS("strides", 2, 1, 1), A_INTS("output_padding", 1, 0, 0), A_INTS("pads", 1, 0, 0, 0, 0, 0)),
         F32(1, 3, 1, 4, 3), F32(3, 4, 1, 3, 2), F32(4)),
+    SPREADS("float32", LEATI_REF_FLOAT32),
+    SPREAD("beside_tiles_of_128_float32", ATTRIBUTES(A_INTS("strides", 3, 2)), F32(1, 1, 3, 4267), F32(1, 11, 3, 2),
+           F32(11)),
+    SPREADS("float16", LEATI_REF_FLOAT16),
+    SPREADS("bfloat16", LEATI_REF_BFLOAT16),
 
     {.name = "MaxPool",
      .label = "float32",

@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/channels_last.h"
+#include "ops/conv_spread.h"
 #include "ops/gemm.h"
 #include "ops/movement.h"
 
@@ -495,7 +496,8 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
 
 /* How a convolution is computed. */
 typedef struct conv_way {
-  bool pointwise, depthwise; /* by add_pointwise(), by add_depthwise(); neither: by add_tiled() */
+  bool spread;               /* by leati_plan_conv_spread(); neither this nor one of the next: by add_tiled() */
+  bool pointwise, depthwise; /* by add_pointwise(), by add_depthwise() */
   bool takes_last;           /* it is read as fast where its channels are next to each other, or faster */
   bool last_in, last_out;    /* of conv_job */
 } conv_way;
@@ -508,6 +510,11 @@ static conv_way find_way(const leat_op *op, const leat_device *device, const lea
   const bool one_tap = !transposed && leati_conv_is_pointwise(fit), lies_last = leati_is_channels_last(x);
   conv_way way = {.depthwise = !transposed && !one_tap && group > 1 && w->shape[1] == 1 && fits_depthwise(device, fit),
                   .last_out = leati_is_channels_last(y)};
+  if (transposed && group == 1 && leati_conv_is_spread(fit)) {
+    way.spread = true;
+    way.last_in = lies_last;
+    return way;
+  }
   way.takes_last = !transposed && !way.depthwise && !gated && takes_channels_last(device, fit, group, x, y);
   way.pointwise = one_tap && (group == 1 || !(way.last_out || (lies_last && way.takes_last)));
   way.last_in = way.pointwise ? lies_last && group == 1 && !gated
@@ -536,7 +543,9 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
   conv_job job = {
       .x = &x, .w = &w, .y = y, .epilogue = &state->epilogue, .last_in = way.last_in, .last_out = way.last_out};
   put *const put_x = way.last_in ? leati_plan_channels_last : leati_plan_compact;
-  put *const put_w = way.last_in && !way.pointwise ? leati_plan_channels_last : leati_plan_compact;
+  put *const put_w = way.spread                      ? leati_plan_spread_weights
+                     : way.last_in && !way.pointwise ? leati_plan_channels_last
+                                                     : leati_plan_compact;
   put *const put_residual = way.last_out ? leati_plan_channels_last : leati_plan_compact;
   LEATI_TRY(put_x(planner, &call->inputs[0], &x, err));
   LEATI_TRY(put_w(planner, &call->inputs[1], &w, err));
@@ -553,6 +562,9 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
   if (leati_input(call, 4) != NULL) {
     LEATI_TRY(leati_plan_compact(planner, &call->inputs[4], &g, err));
     job.gate = &g;
+  }
+  if (way.spread) {
+    return leati_plan_conv_spread(planner, &fit, &x, &w, job.bias, y, err);
   }
   if (way.pointwise) {
     return add_pointwise(planner, state->group, product3(fit.out), &job, err);
@@ -577,6 +589,9 @@ static leati_channels_last_use conv_channels_last(const leat_op *op, const leati
   const conv_way way = find_way(op, leati_op_device(op), call, &fit);
   const leat_device *const device = leati_op_device(op);
   const leati_view *const w = &call->inputs[1];
+  if (way.spread) {
+    return leati_conv_spread_use(device, x, w, y, constants);
+  }
   const bool turns = way.takes_last && !way.pointwise && leati_has_channels(w); /* weights, where x lies so */
   if (way.depthwise) {
     return use;

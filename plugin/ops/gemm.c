@@ -187,6 +187,7 @@ static void join_batch(leati_gemm *gemm) {
 /* The argument record of a product, but for its tiles and addresses. `columns`: elements from one row of c to the next,
  * or of a transposed one from one column to the next. */
 static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_t columns) {
+  const int64_t c_batch = gemm->rows != NULL ? gemm->c_batch : (transposed ? gemm->n : gemm->m) * columns;
   leati_gemm_args args = {.m = (uint32_t)gemm->m,
                           .n = (uint32_t)gemm->n,
                           .k = (uint32_t)gemm->k,
@@ -197,7 +198,7 @@ static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_
                           .b_k = (int32_t)gemm->b_k,
                           .c_row = transposed ? 1 : (int32_t)columns,
                           .c_column = transposed ? (int32_t)columns : 1,
-                          .c_batch = (uint32_t)((transposed ? gemm->n : gemm->m) * columns),
+                          .c_batch = (uint32_t)c_batch,
                           .bias_row = (int32_t)gemm->bias_row,
                           .bias_column = (int32_t)gemm->bias_column,
                           .bias_batch = (int32_t)gemm->bias_batch,
@@ -234,6 +235,10 @@ leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kern
   return in_parts ? device->matrix_bfloat16 : find_matrix(device, kernels, type);
 }
 
+bool leati_gemm_on_matrices(const leat_device *device, uint64_t type, const leati_gemm_args *args) {
+  return leati_gemm_matrix(device, matrix_kernels, type, args).m != 0;
+}
+
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */
 static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_matrix_shape matrix,
                                                const leati_gemm *gemm, uint32_t mode_a, uint32_t mode_b,
@@ -250,6 +255,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_
                                                         .mode_b = mode_b,
                                                         .activation = gemm->epilogue.activation.operation,
                                                         .residual = residual,
+                                                        .spread = gemm->rows != NULL,
                                                         .wide = wide_a | wide_b << 1,
                                                         .subgroup_size = subgroup,
                                                         .matrix_m = matrix.m,
@@ -313,6 +319,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
                                                  .split = args->splits > 1,
                                                  .activation = activation,
                                                  .residual = residual,
+                                                 .spread = gemm->rows != NULL,
                                                  .gated = gemm->gate != NULL}};
 }
 
@@ -323,6 +330,15 @@ static bool goes_to_matrices(const leat_device *device, const leati_gemm *gemm) 
          (gemm->m <= gemm->n ? mode_of_b(gemm) : mode_of_a(gemm)) <= LEATI_MODE_QUADS_I;
 }
 
+/* Whether columns of c that are spread are fours of neighbours, each of which begins at a multiple of four. */
+static bool runs_of_four(const leati_gemm *gemm) {
+  bool fours = gemm->columns->strides[3] == 1 && gemm->columns->shape[2] % 4 == 0 && gemm->c_batch % 4 == 0;
+  for (uint32_t d = 0; d < 4; ++d) {
+    fours = fours && gemm->rows->strides[d] % 4 == 0 && (d == 3 || gemm->columns->strides[d] % 4 == 0);
+  }
+  return fours;
+}
+
 void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_gemm_laid *out) {
   leati_gemm *const gemm = &out->gemm;
   *gemm = *given;
@@ -330,15 +346,16 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   /* Of c, which lies in memory as it is however we look at it. */
   const int64_t columns = gemm->c_row != 0 ? gemm->c_row : gemm->n;
   const bool on_matrices = goes_to_matrices(device, gemm);
-  out->skinny = gemm->gate == NULL && leati_gemm_is_skinny(&device->traits, on_matrices, gemm->m, gemm->n);
+  out->skinny =
+      gemm->gate == NULL && gemm->rows == NULL && leati_gemm_is_skinny(&device->traits, on_matrices, gemm->m, gemm->n);
   out->transposed = out->skinny && leati_gemm_is_transposed(&device->traits, on_matrices, gemm->m, gemm->n);
   if (out->transposed) {
     transpose(gemm);
   }
   out->args = fill_args(gemm, out->transposed, columns);
   out->pipeline = choose_kernel(device, gemm, out->skinny, &out->args, &out->tile_size);
-  out->args.vector =
-      out->args.n % 4 == 0 && columns % 4 == 0 && gemm->c->address % (4 * gemm->c->item_size) == 0 ? LEATI_VECTOR_C : 0;
+  const bool runs = gemm->rows != NULL ? runs_of_four(gemm) : out->args.n % 4 == 0 && columns % 4 == 0;
+  out->args.vector = runs && gemm->c->address % (4 * gemm->c->item_size) == 0 ? LEATI_VECTOR_C : 0;
   if (gemm->residual != NULL && gemm->residual_column == 1 &&
       leati_operand_runs_fit(4, gemm->residual->address, gemm->residual->item_size, gemm->residual_row, gemm->m,
                              gemm->n, gemm->batch_rank, gemm->residual_batch)) {
@@ -355,6 +372,17 @@ void leati_gemm_take_factor(leati_gemm_laid *laid) {
   }
 }
 
+/* Argument record of kernels/gemm.comp and gemm_matrix.comp of a product whose result is spread, which is none of
+ * several. */
+typedef struct spread_args {
+  leati_gemm_args gemm;
+  leati_product_args products[LEATI_GEMM_RESULTS_MAX];
+  leati_spread rows, columns;
+} spread_args;
+_Static_assert(offsetof(spread_args, rows) ==
+                   sizeof(leati_gemm_args) + LEATI_GEMM_RESULTS_MAX * sizeof(leati_product_args),
+               "as std430 lays it out");
+
 int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err) {
   if (gemm->c->count == 0) {
     return LEAT_OK;
@@ -364,15 +392,21 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
   }
   leati_gemm_laid laid;
   leati_gemm_lay(planner->device, gemm, &laid);
-  leati_gemm_args *const args = &laid.args;
   if (gemm->factor.view != NULL && !leati_gemm_takes_factor(&laid)) {
-    return leati_fail(err, LEAT_ERROR_INTERNAL, "a factor of a matrix product of %u rows", args->m);
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "a factor of a matrix product of %u rows", laid.args.m);
   }
   leati_gemm_take_factor(&laid);
+  const bool spreads = gemm->rows != NULL;
+  spread_args record = {.gemm = laid.args};
+  if (spreads) {
+    record.rows = *gemm->rows;
+    record.columns = *gemm->columns;
+  }
+  leati_gemm_args *const args = &record.gemm;
   leati_dispatch_desc dispatch = {
       .pipeline = laid.pipeline,
-      .args = args,
-      .args_size = sizeof(*args),
+      .args = &record,
+      .args_size = spreads ? sizeof(record) : sizeof(*args),
       LEATI_READS({laid.gemm.a, &args->a}, {laid.gemm.b, &args->b}, {laid.gemm.bias, &args->bias},
                   {laid.gemm.gate, &args->gate}, {gemm->factor.view, &args->gate},
                   {laid.gemm.residual, &args->epilogue.residual}),

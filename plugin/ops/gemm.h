@@ -52,6 +52,23 @@ _Static_assert(offsetof(leati_gemm_args, residual_batch) + LEATI_GEMM_BATCH_MAX 
                    sizeof(leati_gemm_args),
                "a kernel's own arguments follow without a gap");
 
+/** What a product of several in one dispatch has of its own; Product in kernels/gemm_args.glsl. */
+typedef struct leati_product_args {
+  uint64_t b, c, bias;
+  uint32_t n, first;
+  int32_t b_column, b_k;
+  int32_t bias_column;
+  uint32_t activated;
+} leati_product_args;
+
+/** The rows of a result, or its columns, as several dimensions of a tensor, the first of which has as many elements as
+ * there are: the sizes of the others, and strides of all in the result and in its bias. Spread in
+ * kernels/gemm_args.glsl. */
+typedef struct leati_spread {
+  uint32_t shape[3];
+  uint32_t strides[4], bias[4];
+} leati_spread;
+
 /** Bits of leati_gemm_args::vector: what may be moved four columns at a time. */
 #define LEATI_VECTOR_C 1u
 #define LEATI_VECTOR_RESIDUAL 2u
@@ -77,9 +94,11 @@ typedef struct leati_gemm {
   leati_factor factor;        /**< of a product for whose layout leati_gemm_takes_factor() */
   leati_epilogue epilogue;
   int64_t m, n, k;
-  int64_t a_row, a_k, b_k, b_column; /**< not negative */
-  int64_t c_row;                     /**< elements from one row of c to the next, of all batches; 0: c is compact */
-  int32_t batch_rank;                /**< at most LEATI_GEMM_BATCH_MAX */
+  int64_t a_row, a_k, b_k, b_column;  /**< not negative */
+  int64_t c_row;                      /**< elements from one row of c to the next, of all batches; 0: c is compact */
+  const leati_spread *rows, *columns; /**< both: how c and bias lie, without a residual; NULL: not so, but by strides */
+  int64_t c_batch;                    /**< then from one batch of c to the next */
+  int32_t batch_rank;                 /**< at most LEATI_GEMM_BATCH_MAX */
   int64_t batch_shape[LEATI_GEMM_BATCH_MAX];
   int64_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX];        /**< strides, not negative */
   int64_t bias_row, bias_column, bias_batch;                                   /**< strides */
@@ -155,6 +174,9 @@ leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers
  * LEAT_FLOAT32_MATMUL does not allow it, parts of float32 do not pay, or `kernels` are not there. */
 leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
                                      uint64_t type, const leati_gemm_args *args);
+
+/** Whether leati_plan_gemm() computes such a product without a gate, with more than few rows and columns, by any. */
+bool leati_gemm_on_matrices(const leat_device *device, uint64_t type, const leati_gemm_args *args);
 
 /** Workgroups of a dispatch with these arguments. */
 uint64_t leati_gemm_groups(const leati_gemm_args *args);

@@ -24,19 +24,10 @@ typedef struct multi_state {
   bool trans_b;
 } multi_state;
 
-/* What a product has of its own, in argument records; Product in kernels/gemm_args.glsl. */
-typedef struct product_args {
-  uint64_t b, c, bias;
-  uint32_t n, first;
-  int32_t b_column, b_k;
-  int32_t bias_column;
-  uint32_t activated;
-} product_args;
-
 /* Argument record of kernels/gemm.comp and gemv.comp with several products. */
 typedef struct multi_args {
   leati_gemm_args gemm;
-  product_args products[LEATI_PRODUCTS_MAX];
+  leati_product_args products[LEATI_PRODUCTS_MAX];
 } multi_args;
 _Static_assert(offsetof(multi_args, products) == sizeof(leati_gemm_args), "as std430 lays it out");
 
@@ -128,18 +119,18 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
                              writes[LEATI_PRODUCTS_MAX];
   args.gemm.tiles_n = 0;
   for (uint32_t i = 0; i < LEATI_PRODUCTS_MAX; ++i) {
-    product_args *const its = &args.products[i];
+    leati_product_args *const its = &args.products[i];
     its->first = UINT32_MAX;
     if (i >= count) {
       continue;
     }
     const leati_gemm *const gemm = &parts[i]->laid.gemm;
-    *its = (product_args){.n = (uint32_t)gemm->n,
-                          .first = args.gemm.tiles_n,
-                          .b_column = (int32_t)gemm->b_column,
-                          .b_k = (int32_t)gemm->b_k,
-                          .bias_column = (int32_t)gemm->bias_column,
-                          .activated = state->activated[parts[i]->number]};
+    *its = (leati_product_args){.n = (uint32_t)gemm->n,
+                                .first = args.gemm.tiles_n,
+                                .b_column = (int32_t)gemm->b_column,
+                                .b_k = (int32_t)gemm->b_k,
+                                .bias_column = (int32_t)gemm->bias_column,
+                                .activated = state->activated[parts[i]->number]};
     reads[2 + 2 * i] = (leati_access){gemm->b, &its->b};
     reads[3 + 2 * i] = (leati_access){gemm->bias, &its->bias};
     writes[i] = (leati_access){gemm->c, &its->c};

@@ -51,7 +51,7 @@ typedef struct leati_channels_last_use {
   uint32_t gains;   /**< and faster; */
   uint32_t follows; /**< those that it reads as fast where all outputs lie so too, and copies otherwise, */
   uint32_t equals;  /**< those that it reads fast only if they lie as all outputs do; */
-  uint32_t orders;  /**< constants that it would copy so for each call, as its inputs lie now */
+  uint32_t orders;  /**< constants that it would copy so for each call, or reads faster so, as all else lies now */
 } leati_channels_last_use;
 
 /** Whether input `i` is in such a set. */

@@ -402,6 +402,54 @@ static uint32_t up_by_lines(network *n) {
   return up_and_down(n, resized_by_lines);
 }
 
+/* ConvTransposes whose windows lie side by side, of images with one to three dimensions: the images around each, which
+ * is made with its channels next to each other too. */
+enum { LINE_OF_FOUR, SQUARE_OF_TWO, BOX, STRIDES_COUNT };
+static const leat_attribute strides[STRIDES_COUNT] = {
+    ATTRIBUTE(INTS, .name = "strides", .count = 1, .ints = (const int64_t[]){4}),
+    ATTRIBUTE(INTS, .name = "strides", .count = 2, .ints = (const int64_t[]){2, 2}),
+    ATTRIBUTE(INTS, .name = "strides", .count = 3, .ints = (const int64_t[]){2, 1, 2})};
+static const leat_attribute *const strides_lists[STRIDES_COUNT][1] = {{&strides[0]}, {&strides[1]}, {&strides[2]}};
+
+static uint32_t spread(network *n, uint32_t which, uint32_t x, uint32_t w, int64_t to) {
+  const uint32_t y = NODE(n, "ConvTranspose", 11, x, w, narrowed(n, add_constant(n, SHAPE(to))));
+  set_attributes(n, strides_lists[which], 1);
+  return y;
+}
+/* Two of them. */
+static uint32_t spread_in_lines(network *n) {
+  const uint32_t x = narrowed(n, add_input(n, SHAPE(2, 8, 5))), w = narrowed(n, add_constant(n, SHAPE(8, 8, 2)));
+  const uint32_t y = NODE(n, "Conv", 11, x, w);
+  return global_mean(
+      n, NODE(n, "Conv", 11, spread(n, LINE_OF_FOUR, y, narrowed(n, add_constant(n, SHAPE(8, 8, 4))), 8), w));
+}
+static uint32_t spread_in_volumes(network *n) {
+  const uint32_t x = narrowed(n, add_input(n, SHAPE(1, 8, 2, 3, 3)));
+  const uint32_t w = narrowed(n, add_constant(n, SHAPE(8, 8, 1, 2, 2)));
+  const uint32_t y = NODE(n, "Conv", 11, x, w);
+  return global_mean(n,
+                     NODE(n, "Conv", 11, spread(n, BOX, y, narrowed(n, add_constant(n, SHAPE(8, 8, 2, 1, 2))), 8), w));
+}
+static uint32_t spread_by_given_weights(network *n) {
+  const uint32_t x = one_tap(n, narrowed(n, add_input(n, SHAPE(2, 8, 3, 3))), 8, 8);
+  return global_mean(n, one_tap(n, spread(n, SQUARE_OF_TWO, x, narrowed(n, add_input(n, SHAPE(8, 8, 2, 2))), 8), 8, 8));
+}
+/* One: what is spread has six channels. */
+static uint32_t spread_to_six_channels(network *n) {
+  const uint32_t x = one_tap(n, narrowed(n, add_input(n, SHAPE(2, 8, 3, 3))), 8, 8);
+  return widened(n, spread(n, SQUARE_OF_TWO, x, narrowed(n, add_constant(n, SHAPE(8, 6, 2, 2))), 6));
+}
+/* Five, of which one is made where it is put beside a larger one. */
+static uint32_t spread_beside_a_larger_one(network *n) {
+  static const leat_attribute *const list[] = {&square, &strides[SQUARE_OF_TWO]};
+  const uint32_t a = three_taps(n, narrowed(n, add_input(n, SHAPE(2, 8, 4, 4))), 8, 8);
+  const uint32_t pooled = NODE(n, "MaxPool", 12, a);
+  set_attributes(n, list, 2);
+  const uint32_t up =
+      spread(n, SQUARE_OF_TWO, one_tap(n, pooled, 8, 8), narrowed(n, add_constant(n, SHAPE(8, 8, 2, 2))), 8);
+  return widened(n, three_taps(n, PUT(n, CHANNELS, up, a), 16, 8));
+}
+
 /* ---- Running them ------------------------------------------------------------------------------------------------
  */
 
@@ -463,6 +511,11 @@ static const scene scenes[] = {
     {"up by a convolution", up_by_a_convolution, 4, 0},
     {"up by the nearest", up_by_the_nearest, 5, 0},
     {"up by lines", up_by_lines, 5, 0},
+    {"spread in lines", spread_in_lines, 2, 0},
+    {"spread in volumes", spread_in_volumes, 2, 0},
+    {"spread by given weights", spread_by_given_weights, 2, 0},
+    {"spread to six channels", spread_to_six_channels, 1, 0},
+    {"spread beside a larger one", spread_beside_a_larger_one, 5, 1},
 };
 #define SCENE_COUNT (sizeof(scenes) / sizeof(scenes[0]))
 

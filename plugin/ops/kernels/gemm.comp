@@ -47,6 +47,7 @@ void main() {
   }
   const TileNumber tile = tile_number(group);
   find_sides(tile, BN);
+  find_places(tile, GEMM_THREADS);
   gate_base = args.gate + uint64_t(tile.batch) * args.k * ELEMENT_SIZE;
   tile_product(tile.row * BM, column_first, tile.split * args.k_chunk, k_end);
 

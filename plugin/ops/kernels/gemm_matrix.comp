@@ -164,5 +164,6 @@ void main() {
   }
   const TileNumber tile = tile_number(group);
   find_sides(tile, BN);
+  find_places(tile, THREADS);
   matrix_product(tile, tile.row * BM, column_first, tile.split * args.k_chunk);
 }

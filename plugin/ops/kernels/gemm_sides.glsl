@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a workgroup of a matrix product reads its operands, and what becomes of a sum. The arguments are those of
-// gemm_args.glsl and, where SEVERAL says so, products behind them; with NBITS, those of nbits.glsl.
+// gemm_args.glsl and, where SEVERAL or SPREAD says so, what stands behind them; with NBITS, those of nbits.glsl.
 #ifndef LEAT_GEMM_SIDES_GLSL_
 #define LEAT_GEMM_SIDES_GLSL_
 
@@ -9,11 +9,14 @@
 
 #ifdef NBITS
 #include "nbits.glsl"
+#define SPREAD 0
 #else
 LEAT_CONSTANT(uint, SEVERAL, 0); // 1: several products of one a
+LEAT_CONSTANT(uint, SPREAD, 0);  // 1: rows and columns of c are several dimensions each
 struct Args {
   GEMM_ARGS
   Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
+  Spread rows, columns;           // where SPREAD does
 };
 LEAT_ARGS
 #endif
@@ -75,6 +78,38 @@ void find_sides(TileNumber tile, uint extent) {
   k_end = min(args.k, tile.split * args.k_chunk + args.k_chunk);
 }
 
+// Where a row of the tile, or behind those a column of it, lies in c and in the bias, where they are spread.
+shared uvec2 places[SPREAD != 0 ? BM + BN : 1];
+
+#ifndef NBITS
+uvec2 place_in(Spread side, uint rest) {
+  uvec2 at = uvec2(0);
+  [[unroll]] for (uint d = 3; d > 0; --d) {
+    const uint next = rest / side.shape[d - 1];
+    at += (rest - next * side.shape[d - 1]) * uvec2(side.strides[d], side.bias[d]);
+    rest = next;
+  }
+  return at + rest * uvec2(side.strides[0], side.bias[0]);
+}
+#endif
+
+// Finds them, by all threads of a workgroup: a product stores each of them as often as its tile is wide, and what is
+// found by division takes time.
+void find_places(TileNumber tile, const uint threads) {
+#ifndef NBITS
+  if (SPREAD != 0) {
+    for (uint i = gl_LocalInvocationIndex; i < BM + BN; i += threads) {
+      places[i] = i < BM ? place_in(args.rows, tile.row * BM + i) : place_in(args.columns, column_first + i - BM);
+    }
+    barrier();
+  }
+#endif
+}
+
+uvec2 place_at(uint row, uint column) {
+  return places[row % BM] + places[BM + column % BN];
+}
+
 vec4 fetch_residual(uint row, uint column) {
   const int at = residual_offset + int(row) * args.residual_row;
   if ((args.vector & VECTOR_RESIDUAL) != 0) {
@@ -92,7 +127,8 @@ vec4 with_bias(uint row, uint column, vec4 sum) {
   vec4 value = args.alpha * sum;
   if (bias != 0) {
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-      const int at = int(row) * args.bias_row + int(min(column + j, n - 1)) * bias_column;
+      const uint last = min(column + j, n - 1);
+      const int at = SPREAD != 0 ? int(place_at(row, last).y) : int(row) * args.bias_row + int(last) * bias_column;
       value[j] = fma(args.beta, ELEMENT(bias, bias_offset + at), value[j]);
     }
   }
@@ -107,13 +143,13 @@ void store_result(uint row, uint column, vec4 value) {
   if (RESIDUAL == LEAT_RESIDUAL_LAST) {
     value += fetch_residual(row, column);
   }
-  const uint at = row * c_row + column;
+  const uint at = SPREAD != 0 ? place_at(row, column).x : row * c_row + column;
   if ((args.vector & VECTOR_C) != 0) {
     REALS4(c_base).v[at >> 2] = NARROW4(value);
   } else {
     [[unroll]] for (uint j = 0; j < 4; ++j) {
       if (column + j < n) {
-        REALS(c_base).v[at + j] = NARROW(value[j]);
+        REALS(c_base).v[SPREAD != 0 ? place_at(row, column + j).x : at + j] = NARROW(value[j]);
       }
     }
   }
