@@ -132,6 +132,20 @@ static double answer_conv(const leati_kernel *kernel, const leati_kernel_form *f
   return s.value;
 }
 
+/* Windows lie side by side: each pixel comes of one pixel and one tap. */
+static double answer_transposed(const leati_kernel *kernel, int64_t index, double *bound) {
+  const int64_t in = kernel->size[1], features = kernel->size[2], side = kernel->size[3], extent = kernel->size[4];
+  const int64_t end = side * extent, x = index % end, y = index / end % end, feature = index / (end * end) % features,
+                batch = index / (end * end * features);
+  sum s = {0};
+  for (int64_t c = 0; c < in; ++c) {
+    sum_add(&s, value_of(kernel, 0, ((batch * in + c) * side + y / extent) * side + x / extent) *
+                    value_of(kernel, 1, ((c * features + feature) * extent + y % extent) * extent + x % extent));
+  }
+  *bound = product_bound(kernel, s);
+  return s.value;
+}
+
 /* The values are at most 1, so exp(x - max) has an argument of at most 2 that is rounded once. Vulkan's exp() is off by
  * 3 + 2 |x| ULP, its division by 2.5; the error of a sum of positive terms is relative. */
 static double answer_softmax(const leati_kernel *kernel, int64_t index, double *bound) {
@@ -249,6 +263,8 @@ static double answer_wide(const leati_kernel *kernel, const leati_kernel_form *f
       return answer_integer(kernel, index);
     case LEATI_KERNEL_CONV:
       return answer_conv(kernel, form, index, bound);
+    case LEATI_KERNEL_TRANSPOSED:
+      return answer_transposed(kernel, index, bound);
     case LEATI_KERNEL_SOFTMAX:
       return answer_softmax(kernel, index, bound);
     case LEATI_KERNEL_ATTENTION:

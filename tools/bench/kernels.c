@@ -41,6 +41,15 @@
   CONV_OF("model-depthwise-" #channels "-" #side "-k" #kernel "s" #stride, 11, kDLFloat, 32, MEMORY, 1, channels, \
           channels, side, kernel, stride, pad, channels)
 
+/* The name says batch, channels in and out, side and kernel, which is the stride. */
+#define HALF_TRANSPOSED(kind, batch, in, out, side, kernel)                                                      \
+  {                                                                                                              \
+    "half-transposed-b" #batch "-" #in "to" #out "-" #side "-k" #kernel, "ConvTranspose", 11, {kDLFloat, 16, 1}, \
+        LEATI_KERNEL_TRANSPOSED, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, {                                    \
+      batch, in, out, side, kernel                                                                               \
+    }                                                                                                            \
+  }
+
 /* The name says batch, heads, tokens and elements of a head, and how many keys there are where those are others. */
 #define ATTENTION_OF(name, code, bits, kind, batch, heads, shared, tokens, head, keys)                           \
   {                                                                                                              \
@@ -243,6 +252,8 @@ const leati_kernel leati_kernels[] = {
     HALF_CONV(32, 64, 64, 56, 3, 1, 1),
     HALF_CONV(32, 512, 512, 7, 3, 1, 1),
     HALF_CONV(32, 256, 256, 56, 3, 1, 1),
+    HALF_TRANSPOSED(COMPUTE, 4, 512, 256, 16, 2),
+    HALF_TRANSPOSED(MEMORY, 4, 64, 32, 128, 2),
     HALF_SOFTMAX(65536, 4096),
     HALF_SOFTMAX(768, 64),
     HALF_LAYER_NORM(65536, 4096),
@@ -338,6 +349,17 @@ static void expand_conv(const int64_t *size, leati_kernel_form *out) {
   out->flops = 2.0 * (double)leati_kernel_elements(&out->output) * (double)(in / groups * kernel * kernel);
 }
 
+static void expand_transposed(const int64_t *size, leati_kernel_form *out) {
+  const int64_t batch = size[0], in = size[1], features = size[2], side = size[3], kernel = size[4];
+  out->input_count = 2;
+  out->inputs[0] = (leati_kernel_shape){.rank = 4, .dims = {batch, in, side, side}};
+  out->inputs[1] = (leati_kernel_shape){.rank = 4, .dims = {in, features, kernel, kernel}};
+  out->output = (leati_kernel_shape){.rank = 4, .dims = {batch, features, side * kernel, side * kernel}};
+  out->attribute_count = 1;
+  out->attributes[0] = (leati_kernel_attribute){"strides", 2, {kernel, kernel}};
+  out->flops = 2.0 * (double)leati_kernel_elements(&out->output) * (double)in;
+}
+
 static void expand_attention(const int64_t *size, leati_kernel_form *out) {
   const int64_t batch = size[0], heads = size[1], tokens = size[2], head = size[3], keys = size[4], shared = size[5];
   out->input_count = 3;
@@ -377,9 +399,10 @@ static const char *formula_of(const leati_kernel *kernel) {
   if (kernel->kind == LEATI_KERNEL_MEMORY) {
     return "bytes of each input, read once, and of the output, written once";
   }
-  return kernel->family == LEATI_KERNEL_CONV        ? "2 x elements of the output x channels of a group x kernel^2"
-         : kernel->family == LEATI_KERNEL_ATTENTION ? "4 x batch x heads x tokens x keys x elements of a head"
-                                                    : "2 x batch x m x n x k";
+  return kernel->family == LEATI_KERNEL_CONV         ? "2 x elements of the output x channels of a group x kernel^2"
+         : kernel->family == LEATI_KERNEL_TRANSPOSED ? "2 x elements of the output x channels of the input"
+         : kernel->family == LEATI_KERNEL_ATTENTION  ? "4 x batch x heads x tokens x keys x elements of a head"
+                                                     : "2 x batch x m x n x k";
 }
 
 void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
@@ -392,6 +415,9 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
       break;
     case LEATI_KERNEL_CONV:
       expand_conv(size, out);
+      break;
+    case LEATI_KERNEL_TRANSPOSED:
+      expand_transposed(size, out);
       break;
     case LEATI_KERNEL_ATTENTION:
       expand_attention(size, out);

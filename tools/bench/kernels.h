@@ -38,6 +38,7 @@ typedef enum leati_kernel_link {
 typedef enum leati_kernel_family {
   LEATI_KERNEL_MATMUL,     /**< size: batch, m, n, k */
   LEATI_KERNEL_CONV,       /**< size: batch, channels in, out, height = width, kernel, stride, pad, groups */
+  LEATI_KERNEL_TRANSPOSED, /**< a convolution; size: batch, channels in, out, height = width, kernel = stride */
   LEATI_KERNEL_UNARY,      /**< size: rows, columns; likewise all that follow */
   LEATI_KERNEL_SOFTMAX,    /**< along the columns */
   LEATI_KERNEL_LAYER_NORM, /**< along the columns, with scale and bias */

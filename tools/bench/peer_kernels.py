@@ -37,6 +37,10 @@ def conv(torch, row):
     return lambda x, w: torch.nn.functional.conv2d(x, w, None, a['strides'], a['pads'][:2], 1, a['group'])
 
 
+def transposed(torch, row):
+    return lambda x, w: torch.nn.functional.conv_transpose2d(x, w, None, row['attributes']['strides'])
+
+
 def weights(torch, row, packed, scales):
     bits = row['attributes']['bits']
     numbers = packed if bits == 8 else torch.stack((packed & 15, packed >> 4), -1).flatten(-2)
@@ -53,6 +57,7 @@ def integer_product(torch, row):
 OPERATORS = {
     'Attention': attention,
     'Conv': conv,
+    'ConvTranspose': transposed,
     'Erf': lambda torch, row: torch.erf,
     'Gelu': lambda torch, row: torch.nn.functional.gelu,
     'Identity': lambda torch, row: torch.clone,
@@ -103,9 +108,10 @@ def wrong(torch, row, operator, inputs):
     unit = 2.0 ** -24
     if row['op'] in EXACT:
         bound = torch.zeros_like(wanted)
-    elif row['op'] in ('MatMul', 'Conv', 'ReduceSum'):
+    elif row['op'] in ('MatMul', 'Conv', 'ConvTranspose', 'ReduceSum'):
         shape = row['inputs'][-1]
-        terms = {'MatMul': row['inputs'][0][-1], 'Conv': math.prod(shape[1:]), 'ReduceSum': max(shape)}[row['op']]
+        terms = {'MatMul': row['inputs'][0][-1], 'Conv': math.prod(shape[1:]), 'ConvTranspose': shape[0],
+                 'ReduceSum': max(shape)}[row['op']]
         bound = (terms + 2) * unit * operator(*(x.abs() for x in wide))
     elif row['op'] == 'MatMulNBits':
         rounded = 2.0 ** -11 if row['type'] == 'float16' else 0
