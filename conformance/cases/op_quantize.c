@@ -91,6 +91,9 @@ static const leati_op_spec specs[] = {
 
     DYNAMIC("float32", ALL_VIEWS, THREADS_8 | THREADS_16, F32(3, 5, 67)),
     DYNAMIC("long", VIEW_OFFSET | VIEW_SLICED, THREADS_8, F32(7, 4001)),
+    DYNAMIC("fours", VIEW_OFFSET, THREADS_8, F32(8, 512)),
+    DYNAMIC("longer", 0, 0, F32(33, 4001)),
+    DYNAMIC("longer_fours", VIEW_OFFSET, THREADS_8, F32(33, 4004)),
     DYNAMIC("above_0", 0, 0, F32_RANGE(1, 3, 33, 35)),
     DYNAMIC("below_0", 0, 0, F32_RANGE(-3, -1, 33, 35)),
     DYNAMIC("zeros", 0, 0, F32_RANGE(0, 0, 9)),

@@ -471,6 +471,16 @@
  * and what counts is how long each takes. Larger: fewer workgroups beside each other where there are many rows. From:
  * an H200 (64x384, 4096x1024 and 65536x4096). Measure: --tune. */
 #define LEATI_ROW_EARLY_MAX 262144u
+/** Threads of a workgroup of DynamicQuantizeLinear, each with four elements of a block. Larger: fewer workgroups, whose
+ * threads meet once. From: reasoning. Measure: --tune. */
+#define LEATI_DYNAMIC_THREADS 512u
+/** Elements up to which it is one dispatch, each workgroup of which reads all of them for their range. Larger: one
+ * dispatch where two would read less. From: reasoning (a processor of an H200 reads 64 bytes a cycle; a dispatch that
+ * waits for another takes 4 us). Measure: --tune. */
+#define LEATI_DYNAMIC_WHOLE_MAX 131072u
+/** Workgroups for each processor that it has where it is two. Larger: more ranges that each workgroup of the second
+ * reads. From: reasoning. Measure: --tune. */
+#define LEATI_DYNAMIC_FILL 2u
 /** Items that a thread of a strided copy moves at once, and items from which on it does; with fewer items more threads
  * share them. Larger: fewer workgroups, each with more loads in flight. From: reasoning. Measure: --tune. */
 #define LEATI_COPY_EACH 4u

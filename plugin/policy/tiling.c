@@ -295,6 +295,24 @@ uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_
   return chunk < longest ? chunk : longest;
 }
 
+leati_dynamic_cut leati_dynamic_cut_of(const leati_traits *traits, uint64_t count) {
+  const leati_tuning *const tuning = &traits->tuning;
+  const uint32_t most = tuning->dynamic_threads < traits->threads ? tuning->dynamic_threads : traits->threads;
+  leati_dynamic_cut out = {.threads = LEATI_DYNAMIC_THREADS_MIN};
+  while (2 * out.threads <= most) {
+    out.threads *= 2;
+  }
+  const uint64_t blocks = count > 0 ? div_up(count, 4 * (uint64_t)out.threads) : 1;
+  const uint32_t beside = traits->software ? traits->cores : traits->processors; /* workgroups that run at once */
+  const uint64_t wanted = (uint64_t)beside * tuning->dynamic_fill;
+  const uint64_t least = div_up(blocks, LEATI_REDUCE_TURNS_MAX);
+  const uint64_t groups = wanted > least ? wanted : least;
+  /* Workgroups of one dispatch have a block each, and no more of them read everything than do so at once. */
+  out.whole = blocks <= 1 || (count <= tuning->dynamic_whole_max && blocks <= beside);
+  out.groups = (uint32_t)(out.whole || blocks < groups ? blocks : groups);
+  return out;
+}
+
 uint32_t leati_squeeze_parts(uint64_t pixels) {
   uint32_t parts = LEATI_SQUEEZE_PARTS_MIN;
   while (parts < LEATI_SQUEEZE_THREADS && pixels > (uint64_t)LEATI_SQUEEZE_LOADS * parts) {

@@ -191,6 +191,17 @@ leati_row_share leati_row_share_of(const leati_traits *traits, uint32_t subgroup
 /** Elements of a chunk when rows of `count`, each of which has `parts` threads, are cut so that they fill the device;
  * `count` if they are left whole. `groups` workgroups, at least one, have the whole rows. */
 uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count);
+/** Threads that every device has in a workgroup (maxComputeWorkGroupInvocations of Vulkan). */
+#define LEATI_DYNAMIC_THREADS_MIN 128u
+/** How DynamicQuantizeLinear is shared out (kernels/dynamic_quantize.comp). */
+typedef struct leati_dynamic_cut {
+  bool whole;       /**< it is one dispatch, in which each workgroup reads all elements; else two */
+  uint32_t threads; /**< of a workgroup, a power of two from 128 to 1024, each with four elements of a block */
+  uint32_t groups;  /**< at least one, which share out the blocks */
+} leati_dynamic_cut;
+
+/** Shares out so many elements. */
+leati_dynamic_cut leati_dynamic_cut_of(const leati_traits *traits, uint64_t count);
 /** Threads of a workgroup of kernels/squeeze_excite.comp, and those that a channel has at least. */
 #define LEATI_SQUEEZE_THREADS 256u
 #define LEATI_SQUEEZE_PARTS_MIN 8u

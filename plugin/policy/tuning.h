@@ -19,7 +19,8 @@
  * - kernels/gemv.comp has up to 8 rows, and up to 16 threads of 8 columns each;
  * - kernels/rows.glsl has up to 256 threads to a row; fewer go through it in turns (a reduction has no more of them
  * than LEATI_REDUCE_TURNS_MAX, a norm or softmax that needs more is refused);
- * - norm.comp and softmax.comp hold up to 4 fours of a thread, copy.comp moves up to 4 items of one. */
+ * - norm.comp and softmax.comp hold up to 4 fours of a thread, copy.comp moves up to 4 items of one;
+ * - dynamic_quantize.comp has up to 1024 threads, of what is no power of two the next lower one. */
 #define LEATI_TUNABLES(X)                                                      \
   X(LEATI_PROCESSORS_ASSUMED, processors_assumed, 1, 1024)                     \
   X(LEATI_GEMM_FILL_128_QUARTERS, gemm_fill_128_quarters, 0, 64)               \
@@ -70,6 +71,9 @@
   X(LEATI_ROW_TOGETHER, row_together, 1, 256)                                  \
   X(LEATI_ROW_FOURS_MAX, row_fours_max, 1, 4)                                  \
   X(LEATI_ROW_EARLY_MAX, row_early_max, 0, 2147483647)                         \
+  X(LEATI_DYNAMIC_THREADS, dynamic_threads, 128, 1024)                         \
+  X(LEATI_DYNAMIC_WHOLE_MAX, dynamic_whole_max, 0, 16777216)                   \
+  X(LEATI_DYNAMIC_FILL, dynamic_fill, 1, 16)                                   \
   X(LEATI_COPY_EACH, copy_each, 1, 4)                                          \
   X(LEATI_COPY_ITEMS_MANY, copy_items_many, 0, 2147483647)                     \
   X(LEATI_TRANSPOSE_MIN, transpose_min, 1, 2147483647)                         \

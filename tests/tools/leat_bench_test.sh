@@ -91,7 +91,7 @@ with open(sys.argv[1], encoding='utf-8') as file:
 assert len({row['name'] for row in rows}) == len(rows) > 50
 for row in rows:
     sizes = [{'float32': 4, 'float16': 2, 'bfloat16': 2, 'int32': 4, 'uint8': 1}[name]
-             for name in row['input_types'] + [row['type']]]
+             for name in row['input_types'] + [row['output_type']]]
     elements = [math.prod(shape) for shape in row['inputs'] + [row['output']]]
     if row['kind'] == 'memory':
         work = sum(map(math.prod, zip(elements, sizes))) * 1e-9

@@ -26,6 +26,7 @@ most=$(ends 2)
 small=gemm_fill_128_quarters=64,gemm_fill_64_quarters=64,gemm_split_fill=16,gemm_split_min=64,gemm_split_min_few=64
 small=$small,attention_split_fill_quarters=32,attention_split_min=32,gemv_fill_quarters=64,gemv_split_min=64,nbits_fill=16
 small=$small,gemv_columns_min=8,bytes_columns_min=4,gemv_quads_columns=0,reduce_fill=16,reduce_split_fill=16
+small=$small,dynamic_threads=128,dynamic_whole_max=0,dynamic_fill=16
 small=$small,reduce_chunk_min=1,row_together=1,row_fours_max=1,copy_each=3,copy_items_many=0,transpose_min=1,transpose_tiles_many=0
 # One case of each kind of cut: more would compile the same kernels for other strides and types.
 set --
@@ -39,7 +40,8 @@ for name in MatMul.float32 MatMul.one_row MatMul.one_column MatMul.tile_edges Ma
   ArgMax.first_axis ArgMax.ties_long Softmax.line_of_5 Softmax.line_of_384 Softmax.line_of_4100 Softmax.middle_axis \
   LayerNormalization.line_of_384 LayerNormalization.line_of_8193 LayerNormalization.many_lines \
   Transpose.tiles_31x33_int32 Transpose.tiles_68x60_int32 Transpose.many_tiles MatMulInteger.three_rows \
-  MatMulInteger.inner_split MatMulInteger.inner_split_row DynamicQuantizeLinear.long; do
+  MatMulInteger.inner_split MatMulInteger.inner_split_row DynamicQuantizeLinear.long \
+  DynamicQuantizeLinear.fours; do
   set -- "$@" -f "op.$name"
 done
 for tuning in "$(ends 1)" "$most" "$small"; do

@@ -743,6 +743,35 @@ static void reductions_are_cut_until_the_device_is_full(void **state) {
                    million / (LEATI_REDUCE_FILL * LEATI_REDUCE_SPLIT_FILL));
 }
 
+static void dynamic_quantisation_is_one_dispatch_of_few_elements(void **state) {
+  (void)state;
+  const uint64_t block = 4 * LEATI_DYNAMIC_THREADS, most = LEATI_DYNAMIC_WHOLE_MAX;
+  static const struct {
+    uint64_t count;
+    bool whole;
+    uint32_t groups;
+  } cuts[] = {{0, true, 1},
+              {1, true, 1},
+              {4 * LEATI_DYNAMIC_THREADS, true, 1},
+              {4 * LEATI_DYNAMIC_THREADS + 1, true, 2},
+              {64 * 384, true, 64 * 384 / (4 * LEATI_DYNAMIC_THREADS)},
+              {1 << 22, false, 128 * LEATI_DYNAMIC_FILL}};
+  for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); ++i) {
+    const leati_dynamic_cut cut = leati_dynamic_cut_of(&large, cuts[i].count);
+    assert_int_equal(cut.whole, cuts[i].whole);
+    assert_int_equal(cut.threads, LEATI_DYNAMIC_THREADS);
+    assert_int_equal(cut.groups, cuts[i].groups);
+  }
+  assert_true(leati_dynamic_cut_of(&large, most).whole);
+  assert_false(leati_dynamic_cut_of(&large, most + 1).whole);
+  assert_int_equal(leati_dynamic_cut_of(&large, most + 1).groups, most / block + 1);
+  /* Each workgroup of one dispatch reads everything, and has one block: there are no more than run at once. */
+  assert_true(leati_dynamic_cut_of(&software, 4 * 4 * LEATI_DYNAMIC_THREADS_MIN).whole);
+  assert_false(leati_dynamic_cut_of(&software, 4 * 4 * LEATI_DYNAMIC_THREADS_MIN + 1).whole);
+  assert_int_equal(leati_dynamic_cut_of(&tiny, most).groups, LEATI_DYNAMIC_FILL);
+  assert_int_equal(leati_dynamic_cut_of(&tiny, most).threads, LEATI_DYNAMIC_THREADS_MIN);
+}
+
 static void means_have_as_many_threads_as_images_are_large(void **state) {
   (void)state;
   const uint64_t each = LEATI_SQUEEZE_LOADS;
@@ -790,6 +819,17 @@ static void check_rows(const leati_traits *device, uint64_t rows, uint64_t count
       note(answers, share.held);
     }
   }
+}
+
+static void check_dynamic(const leati_traits *device, uint64_t count, uint64_t *answers) {
+  const leati_dynamic_cut cut = leati_dynamic_cut_of(device, count);
+  const uint64_t blocks = div_up(count, 4 * (uint64_t)cut.threads);
+  assert_true(cut.threads >= 128 && cut.threads <= device->threads && (cut.threads & (cut.threads - 1)) == 0);
+  assert_true(cut.groups >= 1 && (cut.groups == 1 || cut.groups <= blocks));
+  assert_true((cut.whole ? blocks : div_up(blocks, cut.groups)) <= LEATI_REDUCE_TURNS_MAX);
+  note(answers, cut.threads);
+  note(answers, cut.groups);
+  note(answers, cut.whole);
 }
 
 static void check_attention(const leati_traits *device, uint32_t heads, uint32_t count, uint64_t *answers) {
@@ -856,6 +896,7 @@ static uint64_t check_rules(const leati_tuning *tuning) {
       check_rows(&device, a, b, &answers);
       check_rows(&device, (uint64_t)a << 12, b, &answers);
       check_rows(&device, a, (uint64_t)b << 14, &answers);
+      check_dynamic(&device, (uint64_t)a * b, &answers);
       check_attention(&device, a, b, &answers);
       check_attention(&device, a, b << 10, &answers);
     }
@@ -963,6 +1004,7 @@ int main(void) {
       cmocka_unit_test(a_thread_holds_up_to_four_fours),
       cmocka_unit_test(reductions_are_cut_until_the_device_is_full),
       cmocka_unit_test(means_have_as_many_threads_as_images_are_large),
+      cmocka_unit_test(dynamic_quantisation_is_one_dispatch_of_few_elements),
       cmocka_unit_test(squeeze_and_excitation_is_one_dispatch_with_few_weights),
       cmocka_unit_test(rules_are_right_with_any_tuning_and_ask_for_all_of_it),
       cmocka_unit_test(saving_takes_a_part_of_what_compiling_does),

@@ -107,6 +107,13 @@ static double answer_integer(const leati_kernel *kernel, int64_t index) {
   return (double)total;
 }
 
+/* Of so many elements some have the least value and the largest, -1 and 1023 / 1024. */
+static double answer_dynamic(int64_t index) {
+  const float scale = (float)((1 + 1023 / 1024.0) / 255);
+  const double zero = rint(1 / (double)scale);
+  return fmin(fmax(rint((double)leati_answer_value(0, index) / (double)scale) + zero, 0), 255);
+}
+
 /* Algorithms that transform, such as Winograd's with tiles of 4 x 4, lose some more digits, but what n roundings may
  * add up to at worst leaves room for the factor of about 10 that they are known for, from some hundred terms on; for
  * fewer nobody uses them. */
@@ -261,6 +268,9 @@ static double answer_wide(const leati_kernel *kernel, const leati_kernel_form *f
     case LEATI_KERNEL_INTEGER:
       *bound = 0;
       return answer_integer(kernel, index);
+    case LEATI_KERNEL_DYNAMIC:
+      *bound = 0;
+      return answer_dynamic(index);
     case LEATI_KERNEL_CONV:
       return answer_conv(kernel, form, index, bound);
     case LEATI_KERNEL_TRANSPOSED:

@@ -33,11 +33,12 @@ struct leati_exercise {
   leat_op *op;
   operand inputs[LEATI_KERNEL_INPUTS];
   operand output;
+  operand more[LEATI_KERNEL_MORE];
   gboolean turned;           /* LEATI_KERNEL_READ: the next run goes from the output to input 0 */
   leat_event *events[LISTS]; /* one for each list under way */
   guint next;                /* the oldest of them */
   guint length;              /* runs in a list */
-  double got[SAMPLES];       /* elements of the row's type, for downloads: as long-lived as the stream */
+  double got[SAMPLES];       /* elements of the output's type, for downloads: as long-lived as the stream */
 };
 
 /* ---- Operands ---------------------------------------------------------------------------------------------------- */
@@ -70,6 +71,10 @@ static gboolean make_operand(leati_exercise *e, const leati_kernel_shape *shape,
                          .dtype = type,
                          .shape = out->dims};
   return TRUE;
+}
+
+static void free_operand(leati_exercise *e, const operand *o) {
+  (void)e->rig->api->memory->free(e->rig->device, (uint64_t)(uintptr_t)o->view.data, NULL);
 }
 
 /* Copies some elements from memory to memory, each of the host or of the device. The host's must stay until the stream
@@ -148,7 +153,7 @@ static gboolean make_op(leati_exercise *e, char **why, GError **error) {
                              .name = e->kernel->op,
                              .attribute_count = e->form.attribute_count,
                              .input_count = e->form.input_count,
-                             .output_count = 1,
+                             .output_count = 1 + e->form.more_count,
                              .attributes = attributes,
                              .inputs = inputs};
   const int32_t status = e->rig->api->op->create(e->rig->device, &desc, &e->op, &err);
@@ -172,6 +177,9 @@ leati_exercise *leati_exercise_begin(const leati_rig *rig, const leati_kernel *k
     well = leati_rig_ok(rig->api->event->create(rig->device, 0, &e->events[i], &err), &err, "event create", error);
   }
   well = well && make_op(e, why, error) && make_operand(e, &e->form.output, &e->output, why, error);
+  for (guint i = 0; well && i < e->form.more_count; ++i) {
+    well = make_operand(e, &e->form.more[i], &e->more[i], why, error);
+  }
   for (guint i = 0; well && i < e->form.input_count; ++i) {
     well = make_operand(e, &e->form.inputs[i], &e->inputs[i], why, error) && fill(e, i, error);
   }
@@ -190,9 +198,12 @@ void leati_exercise_free(leati_exercise *e) {
     (void)synchronize(e, NULL);
   }
   for (guint i = 0; i < LEATI_KERNEL_INPUTS; ++i) {
-    (void)e->rig->api->memory->free(e->rig->device, (uint64_t)(uintptr_t)e->inputs[i].view.data, NULL);
+    free_operand(e, &e->inputs[i]);
   }
-  (void)e->rig->api->memory->free(e->rig->device, (uint64_t)(uintptr_t)e->output.view.data, NULL);
+  free_operand(e, &e->output);
+  for (guint i = 0; i < LEATI_KERNEL_MORE; ++i) {
+    free_operand(e, &e->more[i]);
+  }
   for (guint i = 0; i < LISTS; ++i) {
     (void)e->rig->api->event->destroy(e->events[i], NULL);
   }
@@ -209,14 +220,18 @@ static gboolean invoke(leati_exercise *e, GError **error) {
   for (guint i = 0; i < e->form.input_count; ++i) {
     inputs[i] = &e->inputs[i].view;
   }
-  const DLTensor *output = &e->output.view;
+  const DLTensor *outputs[1 + LEATI_KERNEL_MORE] = {&e->output.view};
+  for (guint i = 0; i < e->form.more_count; ++i) {
+    outputs[1 + i] = &e->more[i].view;
+  }
   if (e->turned) {
-    output = inputs[0];
+    outputs[0] = inputs[0];
     inputs[0] = &e->output.view;
   }
   e->turned = e->kernel->link == LEATI_KERNEL_READ && !e->turned;
-  return leati_rig_ok(e->rig->api->op->invoke(e->op, e->stream, e->form.input_count, inputs, 1, &output, &err), &err,
-                      "invoke", error);
+  return leati_rig_ok(
+      e->rig->api->op->invoke(e->op, e->stream, e->form.input_count, inputs, 1 + e->form.more_count, outputs, &err),
+      &err, "invoke", error);
 }
 
 gboolean leati_exercise_once(leati_exercise *e, double *seconds, GError **error) {
@@ -237,16 +252,19 @@ static int64_t sample_index(int64_t count, guint sample) {
 
 gboolean leati_exercise_check(leati_exercise *e, GError **error) {
   const int64_t count = leati_kernel_elements(&e->form.output);
+  const DLDataType type = leati_kernel_type(e->kernel, &e->form.output);
+  const leati_element element = e->form.output.is_bytes ? LEATI_UINT8 : e->element;
   for (guint i = 0; i < SAMPLES; ++i) {
-    if (leati_element_is_float(e->element)) {
-      leati_element_write_float(e->element, e->got, i, NAN);
+    if (leati_element_is_float(element)) {
+      leati_element_write_float(element, e->got, i, NAN);
     } else {
-      leati_element_write_int(e->element, e->got, i, -1); /* no sum of products of bytes without a sign */
+      /* No sum of products of bytes without a sign; of bytes as results some may be this one, but never all. */
+      leati_element_write_int(element, e->got, i, e->form.output.is_bytes ? 0 : -1);
     }
   }
   gboolean well = invoke(e, error);
   for (guint i = 0; well && i < SAMPLES; ++i) {
-    well = copy(e, e->output.view, sample_index(count, i), host_view(e->kernel->type, e->got), i, 1, error);
+    well = copy(e, e->output.view, sample_index(count, i), host_view(type, e->got), i, 1, error);
   }
   if (!synchronize(e, well ? error : NULL) || !well) {
     return FALSE;
@@ -255,7 +273,7 @@ gboolean leati_exercise_check(leati_exercise *e, GError **error) {
     double bound;
     const int64_t index = sample_index(count, i);
     const double wanted = leati_answer(e->kernel, &e->form, index, &bound),
-                 got = leati_element_read(e->element, e->got, i);
+                 got = leati_element_read(element, e->got, i);
     if (!(fabs(got - wanted) <= bound)) {
       LEATI_FAULT_SET(error,
                       "wrong result: element %" G_GINT64_FORMAT

@@ -95,6 +95,15 @@
     }                                                                                                             \
   }
 
+/* The name says rows and columns. */
+#define DYNAMIC(rows, columns)                                                                                        \
+  {                                                                                                                   \
+    "dynamic-" #rows "x" #columns, "DynamicQuantizeLinear", 11, FLOAT(32), LEATI_KERNEL_DYNAMIC, LEATI_KERNEL_MEMORY, \
+        LEATI_KERNEL_REWRITE, {                                                                                       \
+      rows, columns                                                                                                   \
+    }                                                                                                                 \
+  }
+
 #define LINES_AS(bits, group, name, op, since_version, family, link, rows, columns)                \
   {                                                                                                \
 #group "-" name "-" #rows "x" #columns, op, since_version, FLOAT(bits), LEATI_KERNEL_##family, \
@@ -168,6 +177,10 @@ const leati_kernel leati_kernels[] = {
     INTEGER(COMPUTE, 2048, 2048, 2048),
     INTEGER(COMPUTE, 512, 4096, 4096),
     INTEGER(COMPUTE, 4096, 4096, 4096),
+    DYNAMIC(64, 384),
+    DYNAMIC(64, 1536),
+    DYNAMIC(2048, 384),
+    DYNAMIC(512, 12544),
     ATTENTION(model, 1, 12, 64, 32),
     ATTENTION(model, 1, 6, 197, 64),
     DECODE(32, 8, 128, 4096),
@@ -393,6 +406,12 @@ static void expand_integer(const int64_t *size, leati_kernel_form *out) {
   out->flops = 2.0 * (double)m * (double)n * (double)k;
 }
 
+static void expand_dynamic(leati_kernel_form *out) {
+  out->output.is_bytes = TRUE;
+  out->more_count = 2;
+  out->more[1].is_bytes = TRUE;
+}
+
 /* ONNX defines MatMul and Conv as sums of products; an algorithm with fewer operations is counted as if it had all of
  * them, as is usual. */
 static const char *formula_of(const leati_kernel *kernel) {
@@ -427,6 +446,9 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
       break;
     case LEATI_KERNEL_INTEGER:
       expand_integer(size, out);
+      break;
+    case LEATI_KERNEL_DYNAMIC:
+      expand_dynamic(out);
       break;
     case LEATI_KERNEL_LAYER_NORM:
       out->input_count = 3;
@@ -535,6 +557,7 @@ static void add_row(JsonBuilder *json, const leati_kernel *kernel) {
   }
   json_builder_end_array(json);
   add_whole_numbers(json, "output", form.output.dims, (guint)form.output.rank);
+  add_string(json, "output_type", form.output.is_bytes ? "uint8" : type);
   json_builder_set_member_name(json, "attributes");
   json_builder_begin_object(json);
   for (guint i = 0; i < form.attribute_count; ++i) {

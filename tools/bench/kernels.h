@@ -14,6 +14,8 @@
 #define LEATI_KERNEL_RANK 4
 /** Inputs of an operator at most. */
 #define LEATI_KERNEL_INPUTS 3
+/** Outputs of an operator behind its first, at most. */
+#define LEATI_KERNEL_MORE 2
 /** Attributes of an operator at most. */
 #define LEATI_KERNEL_ATTRIBUTES 4
 /** Numbers in what a row's `size` says. */
@@ -48,6 +50,7 @@ typedef enum leati_kernel_family {
   LEATI_KERNEL_ATTENTION,
   LEATI_KERNEL_NBITS,   /**< size: bits of a weight, m, n, k, weights of a block */
   LEATI_KERNEL_INTEGER, /**< of bytes; size: m, n, k */
+  LEATI_KERNEL_DYNAMIC, /**< size: rows, columns; at least 16,384 elements */
 } leati_kernel_family;
 
 /** A row. */
@@ -81,6 +84,8 @@ typedef struct leati_kernel_form {
   guint input_count;
   leati_kernel_shape inputs[LEATI_KERNEL_INPUTS];
   leati_kernel_shape output;
+  guint more_count;
+  leati_kernel_shape more[LEATI_KERNEL_MORE]; /**< outputs behind it, which nobody looks at */
   guint attribute_count;
   leati_kernel_attribute attributes[LEATI_KERNEL_ATTRIBUTES];
   double flops;        /**< a run, multiplications and additions counted each, those of whole numbers too; 0 where they

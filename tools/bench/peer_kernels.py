@@ -54,10 +54,24 @@ def integer_product(torch, row):
     return lambda a, b: torch._int_mm(torch.nn.functional.pad(a.view(torch.int8), pad), b.view(torch.int8))[:rows]
 
 
+def dynamic(torch, row):
+    """Of float32, however wide the numbers come."""
+
+    def quantised(x):
+        x = x.float()
+        low, high = torch.aminmax(x)
+        low, high = low.clamp(max=0), high.clamp(min=0)
+        scale = (high - low) / 255
+        return (torch.round(x / scale) + torch.round(-low / scale)).clamp(0, 255).to(torch.uint8)
+
+    return quantised
+
+
 OPERATORS = {
     'Attention': attention,
     'Conv': conv,
     'ConvTranspose': transposed,
+    'DynamicQuantizeLinear': dynamic,
     'Erf': lambda torch, row: torch.erf,
     'Gelu': lambda torch, row: torch.nn.functional.gelu,
     'Identity': lambda torch, row: torch.clone,
@@ -71,7 +85,7 @@ OPERATORS = {
     'Softmax': lambda torch, row: lambda x: torch.softmax(x, -1),
     'Transpose': lambda torch, row: lambda x: x.t().contiguous(),
 }
-EXACT = ('Identity', 'MatMulInteger', 'Relu', 'Transpose')
+EXACT = ('DynamicQuantizeLinear', 'Identity', 'MatMulInteger', 'Relu', 'Transpose')
 
 
 def read_rows(path):

@@ -24,6 +24,7 @@
 #define SUMS_ALONG "small-sum-*,rule-sum-*"
 #define SUMS_DOWN "rule-sumdown-*"
 #define NORMS "*-softmax-*,*-layernorm-*"
+#define DYNAMIC "dynamic-*"
 #define COPIES "rule-transpose-*x12,rule-transpose-*x24"
 #define TRANSPOSES "small-transpose-*,rule-transpose-1024x*,rule-transpose-2048x*,large-transpose-4096x*"
 
@@ -82,6 +83,9 @@ const leati_tune_subject leati_tune_subjects[] = {
     OF(ALWAYS, NORMS, "row_together", 8, 16, 32, 64),
     OF(ALWAYS, NORMS, "row_fours_max", 1, 2, 3, 4),
     OF(ALWAYS, NORMS, "row_early_max", 1024, 65536, 262144, 33554432),
+    OF(ALWAYS, DYNAMIC, "dynamic_threads", 128, 256, 512, 1024),
+    OF(ALWAYS, DYNAMIC, "dynamic_whole_max", 0, 32768, 131072, 1048576),
+    OF(ALWAYS, DYNAMIC, "dynamic_fill", 1, 2, 4, 8),
     OF(ALWAYS, COPIES, "copy_each", 1, 2, 3, 4),
     OF(ALWAYS, COPIES, "copy_items_many", 32768, 131072, 262144, 1048576),
     OF(ALWAYS, COPIES, "transpose_min", 8, 16, 32),
