@@ -784,6 +784,12 @@ typedef struct leat_event_api {
  * attributes (of Clip: min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate =
  * "tanh". "" is none. gate_activation and gate_activation_params are the same, and FusedGemm and FusedConv of
  * "com.microsoft" know the same activations.
+ * - QuantizedMatMul(A, B, A_scale, B_scale, A_zero?, B_zero?, bias?, y_scale?, y_zero?) is activation(the sums of
+ *   MatMulInteger as float32 times A_scale B_scale, + bias), of float32, or with y_scale QuantizeLinear of that. Scales
+ *   and zero points have one element, or one for each row of A or column of B, whose dimensions transB swaps; the bias
+ *   has one for each column. `activation` is "Relu" or "". QuantizedConv(X, W, X_scale, W_scale, X_zero?,
+ *   W_zero?, bias?, y_scale?, y_zero?) is the same of ConvInteger; W_scale, W_zero and bias have an element for each channel of
+ *   the result, the bias in one dimension or in those that broadcast so.
  * - Pointwise(inputs...), 1 to 8 of them, is a program of up to 16 steps on each element of what they broadcast to; its
  *   result is that of the last step. `functions` names the steps, with a space in between: operators of one number,
  *   Add, Sub, Mul, Div, Pow, Min, Max, PRelu, Mod, Where and Clip; FastGelu, as above; Fmod is Mod with fmod = 1;

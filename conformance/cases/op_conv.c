@@ -178,6 +178,13 @@
       __VA_ARGS__                                                                                           \
     }                                                                                                       \
   }
+#define QUANTIZED(named, attributes_given, ...)                                                                    \
+  {                                                                                                                \
+    .name = "QuantizedConv", .label = named, .since_version = 1, .domain = "leat", .attributes = attributes_given, \
+    .inputs = {                                                                                                    \
+      __VA_ARGS__                                                                                                  \
+    }                                                                                                              \
+  }
 #define SCALE(...) F32_RANGE(0.005, 0.05, __VA_ARGS__)
 
 static const leati_op_spec specs[] = {
@@ -212,6 +219,28 @@ static const leati_op_spec specs[] = {
             F32_RANGE(0.05, 0.2, 1), S8(1)),
     QLINEAR("groups", ATTRIBUTES(A_INT("group", 2)), U8(2, 4, 5, 6), F32_IS(NO_DIMS, 0.02f), U8(1), S8(6, 2, 3, 3),
             SCALE(6), S8(1), F32_IS(NO_DIMS, 0.1f), U8(1), I32_RANGE(-9999, 9999, 6)),
+
+    {.name = "QuantizedConv",
+     .label = "uint8",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = VIEW_TRANSPOSED | VIEW_SLICED | VIEW_OFFSET | VIEW_DYNAMIC,
+     .threads = THREADS_8,
+     .attributes = {A_INTS("pads", 1, 1, 1, 1), A_STRING("activation", "Relu")},
+     .inputs = {U8(2, 16, 9, 7), S8(12, 16, 3, 3), SCALE(1), SCALE(12), U8(1), S8(12), F32(12), F32_RANGE(0.5, 1, 1),
+                U8(1)}},
+    QUANTIZED("floats", ATTRIBUTES(A_INTS("strides", 2, 2)), S8(1, 8, 5, 6), U8(3, 8, 2, 2), SCALE(1), SCALE(1), S8(1),
+              U8(1), F32(1, 3, 1, 1)),
+    QUANTIZED("floats_relu", ATTRIBUTES(A_STRING("activation", "Relu")), U8(2, 16, 5, 6), S8(12, 16, 1, 1), SCALE(1),
+              SCALE(12), U8(1)),
+    QUANTIZED("no_zero_points", NO_ATTRIBUTES, S8(2, 8, 5, 6), S8(36, 8, 1, 1), SCALE(1), SCALE(36), ABSENT, ABSENT,
+              F32(36), F32_RANGE(0.2, 0.5, 1)),
+    QUANTIZED("groups", ATTRIBUTES(A_INT("group", 2)), U8(2, 4, 5, 6), S8(6, 2, 3, 3), F32_IS(NO_DIMS, 0.02f), SCALE(6),
+              U8(1), S8(1), F32(6), F32_IS(NO_DIMS, 0.1f), S8(1)),
+    QUANTIZED("saturated", NO_ATTRIBUTES, U8(1, 16, 5, 6), S8(12, 16, 1, 1), SCALE(1), SCALE(1), U8(1), S8(1), ABSENT,
+              F32_RANGE(0.0001, 0.0002, 1), U8(1)),
+    QUANTIZED("tiles", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), U8(1, 32, 40, 40), S8(72, 32, 3, 3), SCALE(1), SCALE(72),
+              U8(1), S8(72), F32(72), F32_RANGE(0.5, 1, 1), U8(1)),
 
     HALVES("float16", LEATI_REF_FLOAT16, 60000),
     HALVES("bfloat16", LEATI_REF_BFLOAT16, 1e9f),

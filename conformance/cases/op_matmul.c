@@ -106,6 +106,12 @@
   {                                                                                                            \
     .name = "QLinearMatMul", .label = named, .since_version = 21, .variants = views, .inputs = { __VA_ARGS__ } \
   }
+#define QUANTIZED(named, views, ...)                                                                                \
+  {                                                                                                                 \
+    .name = "QuantizedMatMul", .label = named, .since_version = 1, .domain = "leat", .variants = views, .inputs = { \
+      __VA_ARGS__                                                                                                   \
+    }                                                                                                               \
+  }
 /* Scales of a type, and one that is about as large as results of so many terms have it be. */
 #define SCALE(t, ...) RANGE_OF(t, 0.005, 0.05, __VA_ARGS__)
 #define OF_RESULT(t, terms) RANGE_OF(t, 0.01 * terms, 0.05 * terms, 1)
@@ -189,6 +195,33 @@ static const leati_op_spec specs[] = {
             SCALE(LEATI_REF_FLOAT32, 36), S8(36), OF_RESULT(LEATI_REF_FLOAT32, 40), U8(1)),
     QLINEAR("inner_split", 0, U8(2, 2500), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(2500, 36),
             SCALE(LEATI_REF_FLOAT32, 36), S8(36), OF_RESULT(LEATI_REF_FLOAT32, 50), U8(1)),
+
+    {.name = "QuantizedMatMul",
+     .label = "uint8",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {U8(35, 67), S8(67, 33), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 33), U8(1), S8(33),
+                F32(33), OF_RESULT(LEATI_REF_FLOAT32, 6), U8(1)}},
+    {.name = "QuantizedMatMul",
+     .label = "transposed_relu",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = VIEW_TRANSPOSED | VIEW_OFFSET,
+     .attributes = {A_INT("transB", 1), A_STRING("activation", "Relu")},
+     .inputs = {S8(40, 64), S8(36, 64), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 36), S8(1), ABSENT,
+                F32(36), OF_RESULT(LEATI_REF_FLOAT32, 6), S8(1)}},
+    QUANTIZED("floats", 0, U8(3, 11, 48), S8(48, 36), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 36), U8(1),
+              ABSENT, F32(36)),
+    QUANTIZED("no_zero_points", 0, U8(33, 48), U8(48, 36), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 1),
+              ABSENT, ABSENT, ABSENT, OF_RESULT(LEATI_REF_FLOAT32, 6)),
+    QUANTIZED("one_row", 0, U8(1, 1040), S8(1040, 68), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 68), U8(1),
+              ABSENT, F32(68), OF_RESULT(LEATI_REF_FLOAT32, 30), S8(1)),
+    QUANTIZED("batched", 0, U8(2, 9, 20), U8(2, 20, 12), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 1),
+              U8(1), U8(1), ABSENT, OF_RESULT(LEATI_REF_FLOAT32, 4), U8(1)),
+    QUANTIZED("inner_split", 0, U8(33, 1541), S8(1541, 36), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 36),
+              U8(1), S8(36), F32(36), OF_RESULT(LEATI_REF_FLOAT32, 40), U8(1)),
 
     /* With columns of whole sixteens of bytes, and of eights. */
     NBITS_OF("float32", LEATI_REF_FLOAT32, ALL_VIEWS, 1304, 82),

@@ -1438,6 +1438,64 @@ static void conv_integer(leati_draw *d) {
     draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 1, &channels), -99999, 99999);
 }
 
+/* Of products of bytes with a bias of `count` floats what comes behind it. */
+static void quantized_result(leati_draw *d, int64_t count, bool bias) {
+  if (bias) {
+    leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, &count);
+  } else {
+    leati_draw_absent(d);
+  }
+  if (leati_draw_chance(d, 60)) {
+    leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0, 64 * (double)leati_draw_int(d, 1, 400));
+    draw_bytes(d, leati_draw_input(d, leati_draw_chance(d, 50) ? LEAT_TYPE_INT8 : LEAT_TYPE_UINT8, 0, NULL));
+  }
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_string(d, "activation", "Relu");
+}
+
+/* Two operands of bytes, one scale of the first and some of the second, and perhaps their zero points. */
+static void quantized_operands(leati_draw *d, const int32_t ranks[2], const int64_t *const dims[2],
+                               const int64_t *scales) {
+  const uint64_t types[2] = {leati_draw_type(d, "T1"), leati_draw_type(d, "T2")};
+  for (int side = 0; side < 2; side++)
+    draw_bytes(d, leati_draw_input(d, types[side], ranks[side], dims[side]));
+  for (int side = 0; side < 2; side++)
+    leati_draw_input(d, LEAT_TYPE_FLOAT32, side, scales);
+  for (int side = 0; side < 2; side++) {
+    if (leati_draw_chance(d, 60)) {
+      draw_bytes(d, leati_draw_input(d, types[side], side, scales));
+    } else {
+      leati_draw_absent(d);
+    }
+  }
+}
+
+static void quantized_conv(leati_draw *d) {
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3), ranks[2] = {spatial + 2, spatial + 2};
+  const int64_t group = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, 1, 3);
+  const int64_t in = leati_draw_int(d, 1, 5), out = leati_draw_int(d, 1, 3), channels = out * group;
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), in * group};
+  int64_t w[5] = {channels, in};
+  const int64_t *const dims[2] = {x, w};
+  draw_windows(d, spatial, x + 2, w + 2);
+  leati_draw_attribute_int(d, "group", group);
+  quantized_operands(d, ranks, dims, &channels);
+  quantized_result(d, channels, leati_draw_chance(d, 50));
+}
+
+static void quantized_matmul(leati_draw *d) {
+  const int64_t inner = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 30) ? 600 : 40);
+  const int64_t rows = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 40 : 9);
+  const int64_t columns = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 40 : 9);
+  const bool turned = leati_draw_chance(d, 40);
+  const int64_t a[2] = {rows, inner}, b[2] = {turned ? columns : inner, turned ? inner : columns};
+  const int64_t *const dims[2] = {a, b};
+  const int32_t ranks[2] = {2, 2};
+  quantized_operands(d, ranks, dims, &columns);
+  quantized_result(d, columns, leati_draw_chance(d, 50));
+  leati_draw_attribute_int(d, "transB", turned);
+}
+
 static void pool(leati_draw *d) {
   const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
   int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), leati_draw_int(d, d->empty ? 0 : 1, 3)};
@@ -1616,6 +1674,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", LEAT_MICROSOFT, "MatMulNBits", matmul_nbits},
     {"matmul", "", "MatMulInteger", matmul_integer},
     {"matmul", LEAT_MICROSOFT, "MatMulIntegerToFloat", matmul_integer},
+    {"matmul", "leat", "QuantizedMatMul", quantized_matmul},
     {"matmul", "", "QLinearMatMul", matmul_integer},
     {"matmul", "", "Attention", attention},
     {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", attention},
@@ -1628,6 +1687,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"conv", "", "ConvTranspose", conv},
     {"conv", "", "ConvInteger", conv_integer},
     {"conv", "", "QLinearConv", conv_integer},
+    {"conv", "leat", "QuantizedConv", quantized_conv},
     {"conv", "", "MaxPool", pool},
     {"conv", "", "AveragePool", pool},
     {"conv", "", "GlobalAveragePool", global_pool},

@@ -118,7 +118,8 @@ static void store_sum(leati_ref_tensor *out, int64_t k, const leati_ref_tensor *
 
 /* Fused forms have an epilogue, and what it adds has the shape of the result; and a gate, which the input is multiplied
  * by. */
-static bool run_conv(leati_ref_node *node) {
+/* The convolution and its bias. */
+static bool convolve(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const leati_ref_tensor *weights = node->inputs[1];
   const leati_ref_tensor *bias = leati_ref_input(node, 2);
@@ -156,7 +157,11 @@ static bool run_conv(leati_ref_node *node) {
     /* With a gate each product rounds once more. */
     store_sum(&node->outputs[0], k, bias, map, sum, depth * w.taps + (gate != NULL ? 1 : 0));
   }
-  return leati_ref_epilogue(node, leati_ref_input(node, 3));
+  return true;
+}
+
+static bool run_conv(leati_ref_node *node) {
+  return convolve(node) && leati_ref_epilogue(node, leati_ref_input(node, 3));
 }
 
 /* activation(weights * x + bias) for each image, where `x` may be off by what its bounds say; the attributes of the
@@ -264,7 +269,7 @@ static bool run_sums(leati_ref_node *node, const leati_ref_tensor *x, const leat
   leati_ref_node conv = *node;
   conv.input_count = 2;
   conv.inputs = inputs;
-  const bool done = run_conv(&conv);
+  const bool done = convolve(&conv);
   memcpy(node->error, conv.error, sizeof node->error);
   if (done) {
     const leati_ref_tensor *sums = &conv.outputs[0];
@@ -309,6 +314,32 @@ static bool run_qlinear_conv(leati_ref_node *node) {
   }
   leati_ref_tensor_clear(&sums);
   return true;
+}
+
+/* The sums as floats, each with its bias. */
+static bool run_quantized_conv(leati_ref_node *node) {
+  const leati_ref_tensor *weights = node->inputs[1], *bias = leati_ref_input(node, 6);
+  const leati_ref_tensor *x_scale = node->inputs[2], *w_scale = node->inputs[3];
+  const int64_t maps = weights->rank > 0 ? weights->dims[0] : 0;
+  if (x_scale->count != 1 || (w_scale->count != 1 && w_scale->count != maps) || (bias != NULL && bias->count != maps)) {
+    return leati_ref_fail(node, "QuantizedConv: shapes that do not go together");
+  }
+  if (!run_sums(node, node->inputs[0], leati_ref_input(node, 4), weights, leati_ref_input(node, 5))) {
+    return false;
+  }
+  leati_ref_tensor sums = node->outputs[0];
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, LEATI_REF_FLOAT32, sums.rank, sums.dims);
+  y->bound = leati_ref_alloc(y->count, sizeof(double));
+  for (int64_t k = 0; k < y->count; k++) {
+    const int64_t map = k / (y->count / y->dims[0] / maps) % maps;
+    const double product = (double)sums.i[k] * x_scale->f[0] * w_scale->f[w_scale->count > 1 ? map : 0];
+    y->f[k] = product + (bias != NULL ? bias->f[map] : 0);
+    /* The sum, the product of the scales, theirs, and that plus the bias are rounded. */
+    y->bound[k] = leati_ref_bound_sum(3, fabs(product)) + leati_ref_bound_ulps(y->f[k], 1);
+  }
+  leati_ref_tensor_clear(&sums);
+  return leati_ref_quantise_output(node, leati_ref_input(node, 7), leati_ref_input(node, 8));
 }
 
 /* Sizes of ConvTranspose: of the window that a Conv would have to get from the output to the input. */
@@ -495,6 +526,7 @@ const leati_ref_entry leati_ref_conv[] = {
     {"Conv", run_conv},
     {"ConvInteger", run_conv_integer},
     {"QLinearConv", run_qlinear_conv},
+    {"QuantizedConv", run_quantized_conv},
     {"FusedConv", run_conv},
     {"SqueezeExcite", run_squeeze_excite},
     {"ConvTranspose", run_conv_transpose},

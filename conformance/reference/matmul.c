@@ -477,13 +477,14 @@ static bool run_qlinear_matmul(leati_ref_node *node) {
   return true;
 }
 
-static bool run_matmul_integer_to_float(leati_ref_node *node) {
-  const leati_ref_tensor *a = node->inputs[0], *b = node->inputs[1];
-  const leati_ref_tensor *a_scale = node->inputs[2], *b_scale = node->inputs[3];
+/* The sums as floats, with a bias. */
+static bool run_floats(leati_ref_node *node, const leati_ref_tensor *a, const leati_ref_tensor *a_scale,
+                       const leati_ref_tensor *a_zero, const leati_ref_tensor *b, const leati_ref_tensor *b_scale,
+                       const leati_ref_tensor *b_zero, const leati_ref_tensor *bias) {
   if (a->rank < 1 || b->rank < 1 || !place_fits(a_scale, a, true) || !place_fits(b_scale, b, false)) {
-    return leati_ref_fail(node, "MatMulIntegerToFloat: shapes that do not go together");
+    return leati_ref_fail(node, "%s: shapes that do not go together", node->name);
   }
-  if (!run_sums(node, a, leati_ref_input(node, 4), b, leati_ref_input(node, 5))) {
+  if (!run_sums(node, a, a_zero, b, b_zero)) {
     return false;
   }
   leati_ref_tensor sums = node->outputs[0];
@@ -499,8 +500,45 @@ static bool run_matmul_integer_to_float(leati_ref_node *node) {
     y->bound[k] = leati_ref_bound_sum(3, fabs(y->f[k]));
   }
   leati_ref_tensor_clear(&sums);
-  const leati_ref_tensor *bias = leati_ref_input(node, 6);
   return bias == NULL || leati_ref_add(node, bias);
+}
+
+static bool run_matmul_integer_to_float(leati_ref_node *node) {
+  return run_floats(node, node->inputs[0], node->inputs[2], leati_ref_input(node, 4), node->inputs[1], node->inputs[3],
+                    leati_ref_input(node, 5), leati_ref_input(node, 6));
+}
+
+/* A matrix with its last two dimensions swapped. */
+static void transpose(const leati_ref_tensor *x, leati_ref_tensor *out) {
+  int64_t dims[LEAT_MAX_RANK], index[LEAT_MAX_RANK];
+  const int32_t last = x->rank - 1;
+  memcpy(dims, x->dims, sizeof dims[0] * (size_t)x->rank);
+  dims[last] = x->dims[last - 1];
+  dims[last - 1] = x->dims[last];
+  leati_ref_tensor_init(out, x->type, x->rank, dims);
+  for (int64_t k = 0; k < out->count; k++) {
+    leati_ref_unravel(x->rank, dims, k, index);
+    const int64_t row = index[last];
+    index[last] = index[last - 1];
+    index[last - 1] = row;
+    leati_ref_tensor_copy_element(out, k, x, leati_ref_broadcast_at(x, x->rank, index));
+  }
+}
+
+static bool run_quantized_matmul(leati_ref_node *node) {
+  leati_ref_tensor turned = {0};
+  const leati_ref_tensor *b = node->inputs[1];
+  if (leati_ref_int(node, "transB", 0) != 0 && b->rank > 1) {
+    transpose(b, &turned);
+    b = &turned;
+  }
+  const bool done = run_floats(node, node->inputs[0], node->inputs[2], leati_ref_input(node, 4), b, node->inputs[3],
+                               leati_ref_input(node, 5), leati_ref_input(node, 6)) &&
+                    leati_ref_quantise_output(node, leati_ref_input(node, 7), leati_ref_input(node, 8));
+  if (b == &turned) {
+    leati_ref_tensor_clear(&turned);
+  }
+  return done;
 }
 
 const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
@@ -512,4 +550,5 @@ const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
                                             {"MatMulInteger", run_matmul_integer},
                                             {"MatMulIntegerToFloat", run_matmul_integer_to_float},
                                             {"QLinearMatMul", run_qlinear_matmul},
+                                            {"QuantizedMatMul", run_quantized_matmul},
                                             {NULL, NULL}};

@@ -2,6 +2,7 @@
 /* QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear. */
 #include "reference/quantize.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "reference/bound.h"
@@ -143,13 +144,38 @@ static bool run_dynamic_quantize(leati_ref_node *node) {
   return true;
 }
 
-void leati_ref_requantise(leati_ref_tensor *y, int64_t k, double x, int64_t zero_point) {
-  const double off = 6 * LEATI_REF_ULP * fabs(x);
+/* Sets an element to what `x`, which may be `off` by so much, is rounded to, with its bound. */
+static void set_rounded(leati_ref_tensor *y, int64_t k, double x, double off, int64_t zero_point) {
   const double low = (double)leati_ref_type_low(y->type), high = (double)leati_ref_type_high(y->type);
   const double zero = (double)zero_point;
   const double least = fmin(fmax(nearbyint(x - off) + zero, low), high);
   y->i[k] = (int64_t)least;
   y->bound[k] = fmin(fmax(nearbyint(x + off) + zero, low), high) - least;
+}
+
+void leati_ref_requantise(leati_ref_tensor *y, int64_t k, double x, int64_t zero_point) {
+  set_rounded(y, k, x, 6 * LEATI_REF_ULP * fabs(x), zero_point);
+}
+
+bool leati_ref_quantise_output(leati_ref_node *node, const leati_ref_tensor *scale, const leati_ref_tensor *zero) {
+  leati_ref_tensor x = node->outputs[0];
+  for (int64_t k = 0; k < x.count && leati_ref_string_is(node, "activation", "", "Relu"); k++) {
+    x.f[k] = fmax(x.f[k], 0);
+  }
+  if (scale == NULL) {
+    return true;
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, zero != NULL ? zero->type : LEATI_REF_UINT8, x.rank, x.dims);
+  y->bound = leati_ref_alloc(y->count, sizeof(double));
+  for (int64_t k = 0; k < y->count; k++) {
+    const double quotient = x.f[k] / scale->f[0];
+    /* The quotient is rounded. */
+    const double off = x.bound[k] / scale->f[0] + leati_ref_bound_ulps(quotient, 1);
+    set_rounded(y, k, quotient, off, zero != NULL ? zero->i[0] : 0);
+  }
+  leati_ref_tensor_clear(&x);
+  return true;
 }
 
 const leati_ref_entry leati_ref_quantize[] = {{"QuantizeLinear", run_quantize},

@@ -5,6 +5,7 @@
 #ifndef LEAT_CONFORMANCE_REFERENCE_QUANTIZE_H_
 #define LEAT_CONFORMANCE_REFERENCE_QUANTIZE_H_
 
+#include "reference/node.h"
 #include "reference/ref_tensor.h"
 
 /** Sets element `k` of a result of integers, and its bound, to a sum in float32 times the scales of the operands by
@@ -12,5 +13,10 @@
  * which they may turn to the next.
  * @param y [inout] the result, with bounds */
 void leati_ref_requantise(leati_ref_tensor *y, int64_t k, double x, int64_t zero_point);
+
+/** What becomes of output 0 of a node, of floats with bounds: 0 where it is negative if the attribute `activation` is
+ * Relu, and with a scale quantised as QuantizeLinear does, with a bound.
+ * @param scale [in] NULL: it stays of floats; else with one element, as `zero`, which may be NULL */
+bool leati_ref_quantise_output(leati_ref_node *node, const leati_ref_tensor *scale, const leati_ref_tensor *zero);
 
 #endif /* LEAT_CONFORMANCE_REFERENCE_QUANTIZE_H_ */

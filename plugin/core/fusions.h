@@ -9,6 +9,7 @@
 #define LEAT_PLUGIN_CORE_FUSIONS_H_
 
 #define LEATI_FUSIONS(X)      \
+  X(INTEGER, "integer")       \
   X(ATTENTION, "attention")   \
   X(FLATTEN, "flatten")       \
   X(GELU, "gelu")             \
@@ -22,7 +23,6 @@
   X(GATE, "gate")             \
   X(SQUEEZE, "squeeze")       \
   X(NEUTRAL, "neutral")       \
-  X(INTEGER, "integer")       \
   X(PRODUCTS, "products")     \
   X(FACTOR, "factor")         \
   X(CHAIN, "chain")           \

@@ -3,6 +3,7 @@
 
 #include "core/status.h"
 #include "core/sync.h"
+#include "graph/fuse_integer.h"
 #include "graph/graph_plan.h"
 #include "graph/launch.h"
 #include "ops/op_state.h"
@@ -25,6 +26,7 @@ typedef struct folding {
 /* Whether all that a node takes is constant, and what it gives is known to be no larger than is worth keeping. */
 static bool folds(const folding *f, const leati_node *node) {
   const leat_graph *const graph = f->graph;
+  const bool uses_bytes = (graph->device->fusions_off >> LEATI_FUSION_INTEGER & 1u) == 0;
   uint64_t taken = GROWTH_MAX, given = 0;
   for (uint32_t i = 0; i < node->input_count; ++i) {
     if (node->inputs[i] == LEAT_GRAPH_NO_VALUE) {
@@ -41,7 +43,8 @@ static bool folds(const folding *f, const leati_node *node) {
       continue;
     }
     const leati_value *const value = &graph->values[node->outputs[o]];
-    if (value->decides || !leati_value_is_known(value) || leati_op_is_host(node->op->def->info.host_outputs, o)) {
+    if (value->decides || (uses_bytes && leati_integer_takes(graph, node->outputs[o])) ||
+        !leati_value_is_known(value) || leati_op_is_host(node->op->def->info.host_outputs, o)) {
       return false;
     }
     given += leati_value_size(value);

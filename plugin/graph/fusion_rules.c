@@ -11,6 +11,7 @@
 #include "graph/fuse_product.h"
 
 static leati_fusion_rule *const rules[LEATI_FUSION_CHANNELS_LAST] = {
+    [LEATI_FUSION_INTEGER] = leati_fuse_integer,     /* product of bytes, times scales, + bias, Relu, to bytes */
     [LEATI_FUSION_ATTENTION] = leati_fuse_attention, /* two products, softmax between them, and movements around */
     [LEATI_FUSION_FLATTEN] = leati_fuse_flatten,     /* Reshape, product of matrices, Reshape: one of more dimensions */
     [LEATI_FUSION_GELU] = leati_fuse_gelu,           /* Gelu by erf or tanh, written out */
@@ -24,7 +25,6 @@ static leati_fusion_rule *const rules[LEATI_FUSION_CHANNELS_LAST] = {
     [LEATI_FUSION_GATE] = leati_fuse_gate,             /* convolution of one tap of an image times a row of channels */
     [LEATI_FUSION_SQUEEZE] = leati_fuse_squeeze,       /* means of channels, two convolutions of one tap */
     [LEATI_FUSION_NEUTRAL] = leati_fuse_neutral,       /* And with true, Or and Xor with false: no longer first */
-    [LEATI_FUSION_INTEGER] = leati_fuse_integer,       /* product of bytes, Cast, times scales, + row */
     [LEATI_FUSION_PRODUCTS] = leati_fuse_products,     /* products of one input */
     [LEATI_FUSION_FACTOR] = leati_fuse_factor,         /* norm or factor of few rows that go into products */
     [LEATI_FUSION_CHAIN] = leati_fuse_chain,           /* elementwise operators, one after the other */

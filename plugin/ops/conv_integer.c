@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ConvInteger and QLinearConv: convolutions of bytes, as products of matrices. */
+/* ConvInteger, QLinearConv and QuantizedConv: convolutions of bytes, as products of matrices. */
 #include <string.h>
 
 #include "core/status.h"
 #include "device/device.h"
+#include "ops/channels_last.h"
 #include "ops/conv.h"
 #include "ops/dims.h"
+#include "ops/function.h"
 #include "ops/integer_product.h"
 #include "ops/movement.h"
 
-enum { CONV_INTEGER, QLINEAR_CONV };
+enum { CONV_INTEGER, QLINEAR_CONV, QUANTIZED_CONV };
 
 typedef struct conv_integer_state {
   leati_window window;
   int64_t group;
+  bool relu;
 } conv_integer_state;
 
 /* The inputs of an operator, each perhaps absent (NULL). */
@@ -27,6 +30,17 @@ static conv_inputs inputs_of(const leat_op *op, const leati_call *call) {
   const leati_view *const in = call->inputs;
   if (leati_op_def_of(op)->param == CONV_INTEGER) {
     return (conv_inputs){.x = &in[0], .w = &in[1], .x_zero = leati_input(call, 2), .w_zero = leati_input(call, 3)};
+  }
+  if (leati_op_def_of(op)->param == QUANTIZED_CONV) {
+    return (conv_inputs){.x = &in[0],
+                         .w = &in[1],
+                         .x_scale = &in[2],
+                         .w_scale = &in[3],
+                         .x_zero = leati_input(call, 4),
+                         .w_zero = leati_input(call, 5),
+                         .bias = leati_input(call, 6),
+                         .y_scale = leati_input(call, 7),
+                         .y_zero = leati_input(call, 8)};
   }
   return (conv_inputs){.x = &in[0],
                        .x_scale = &in[1],
@@ -45,18 +59,28 @@ static int32_t conv_integer_supports(const leati_op_def *def, leat_device *devic
                                      leat_error *err) {
   (void)device;
   conv_integer_state state;
-  return leati_conv_read(def, desc, &state.window, &state.group, err);
+  LEATI_TRY(leati_conv_read(def, desc, &state.window, &state.group, err));
+  return leati_integer_product_read(def, desc, &state.relu, err);
 }
 
 static int32_t conv_integer_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   conv_integer_state *const state = leati_op_state(op);
-  return leati_conv_read(leati_op_def_of(op), desc, &state->window, &state->group, err);
+  LEATI_TRY(leati_conv_read(leati_op_def_of(op), desc, &state->window, &state->group, err));
+  return leati_integer_product_read(leati_op_def_of(op), desc, &state->relu, err);
 }
 
 /* Whether a scale or zero point has one element, or one for each output channel where there may be several. */
 static bool place_fits(const leati_view *place, int64_t channels) {
   return place == NULL ||
          (place->ndim <= 1 && (place->count == 1 || (place->ndim == 1 && place->shape[0] == channels)));
+}
+
+/* Whether floats are a list of channels, or broadcast to images as one does. */
+static bool channels_fit(const leati_view *list, int64_t channels, int32_t rank) {
+  const int32_t axis = list->ndim - rank + 1;
+  return list->count == (uint64_t)channels &&
+         (list->ndim == 1 ||
+          (list->type == LEAT_TYPE_FLOAT32 && list->ndim <= rank && axis >= 0 && list->shape[axis] == channels));
 }
 
 static int32_t check_places(const char *name, const conv_inputs *in, leat_error *err) {
@@ -66,14 +90,18 @@ static int32_t check_places(const char *name, const conv_inputs *in, leat_error 
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: scales and zero points of input and result must have one element", name);
   }
-  if (!place_fits(in->w_zero, channels) || !place_fits(in->w_scale, channels) ||
-      (in->w_scale != NULL && in->w_scale->count == 1 && in->w_zero->count != 1)) {
+  if (!place_fits(in->w_zero, channels) ||
+      !(place_fits(in->w_scale, channels) || channels_fit(in->w_scale, channels, in->x->ndim)) ||
+      (in->w_scale != NULL && in->w_scale->count == 1 && in->w_zero != NULL && in->w_zero->count != 1)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: a scale and a zero point of the weights must have one element, or both one for each of the "
                       "%lld output channels",
                       name, (long long)channels);
   }
-  return in->bias == NULL || (in->bias->ndim == 1 && in->bias->shape[0] == channels)
+  if (in->y_zero != NULL && in->y_scale == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the result has a zero point and no scale", name);
+  }
+  return in->bias == NULL || channels_fit(in->bias, channels, in->x->ndim)
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                           "the bias of a convolution to %lld channels must have that shape", (long long)channels);
@@ -96,7 +124,7 @@ static int32_t conv_integer_infer(const leat_op *op, const leati_call *call, lea
   const char *const name = leati_op_def_of(op)->info.name;
   const conv_inputs in = inputs_of(op, call);
   leati_window_fit fit;
-  out[0].dtype = leati_dtype_of(in.y_zero != NULL ? in.y_zero->type : LEAT_TYPE_INT32);
+  out[0].dtype = leati_dtype_of(leati_integer_product_type(in.x_scale, in.y_scale, in.y_zero));
   LEATI_TRY(leati_conv_lay(name, &state->window, state->group, in.x, in.w, &fit, err));
   LEATI_TRY(check_places(name, &in, err));
   out[0].ndim = in.x->ndim;
@@ -129,41 +157,110 @@ typedef struct unfold_args {
   int32_t stride[3], dilation[3], pad[3];
 } unfold_args;
 
-/* Plans what the window sees from its places, as the columns of a matrix for each image and group. */
-static int32_t plan_unfold(leati_planner *planner, const leati_window_fit *fit, int64_t group, const leati_view *x,
-                           const leati_view *w, const leati_view *zero, leati_view *out, leat_error *err) {
-  const int64_t terms = terms_of(w), pitch = pitch_of(w), places = product3(fit->out), images = x->shape[0] * group;
-  *out = (leati_view){.type = x->type, .ndim = 3, .shape = {images, places, pitch}};
-  LEATI_TRY(leati_plan_temporary(planner, out, err));
+/* And of kernels/unfold_last.comp. */
+typedef struct unfold_last_args {
+  uint64_t x, zero, y;
+  uint32_t count, units, pitch;
+  uint32_t taps, kernel_area, kernel_width;
+  uint32_t places, out_height, out_width;
+  int32_t depth, height, width;
+  uint32_t plane;
+  int32_t stride[3], dilation[3], pad[3];
+} unfold_last_args;
+
+static void copy_steps(const leati_window_fit *fit, int32_t stride[3], int32_t dilation[3], int32_t pad[3]) {
+  for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
+    stride[d] = (int32_t)fit->stride[d];
+    dilation[d] = (int32_t)fit->dilation[d];
+    pad[d] = (int32_t)fit->pad_begin[d];
+  }
+}
+
+/* A convolution as it is planned. */
+typedef struct conv_job {
+  leati_window_fit fit;
+  int64_t group, places, terms;
+  bool pointwise;
+  bool last_in, last_out; /* x and y have their channels next to each other */
+  leati_view x, w, x_zero;
+} conv_job;
+
+/* Plans what the window sees from its places, `out`, which has room for it. */
+static int32_t plan_unfold(leati_planner *planner, const conv_job *job, const leati_view *out, leat_error *err) {
+  const leati_window_fit *const fit = &job->fit;
   unfold_args args = {.count = (uint32_t)(out->count / 4),
-                      .words = (uint32_t)(pitch / 4),
-                      .k = (uint32_t)terms,
-                      .places = (uint32_t)places,
+                      .words = (uint32_t)(out->shape[2] / 4),
+                      .k = (uint32_t)job->terms,
+                      .places = (uint32_t)job->places,
                       .out_height = (uint32_t)fit->out[1],
                       .out_width = (uint32_t)fit->out[2],
                       .depth = (int32_t)fit->in[0],
                       .height = (int32_t)fit->in[1],
                       .width = (int32_t)fit->in[2],
                       .plane = (uint32_t)product3(fit->in),
-                      .groups = (uint32_t)group,
-                      .channels = (uint32_t)w->shape[1],
+                      .groups = (uint32_t)job->group,
+                      .channels = (uint32_t)job->w.shape[1],
                       .taps = (uint32_t)product3(fit->kernel),
                       .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
                       .kernel_width = (uint32_t)fit->kernel[2]};
-  for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
-    args.stride[d] = (int32_t)fit->stride[d];
-    args.dilation[d] = (int32_t)fit->dilation[d];
-    args.pad[d] = (int32_t)fit->pad_begin[d];
-  }
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_UNFOLD},
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({x, &args.x}, {zero, &args.zero}),
-                                  LEATI_WRITES({out, &args.y})};
+  copy_steps(fit, args.stride, args.dilation, args.pad);
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = LEATI_KERNEL_UNFOLD},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&job->x, &args.x}, {job->x_zero.present ? &job->x_zero : NULL, &args.zero}),
+      LEATI_WRITES({out, &args.y})};
   leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
-  const int64_t shape[4] = {x->shape[0], group, terms, places};
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+/* The same of images whose channels are next to each other. */
+static int32_t plan_unfold_last(leati_planner *planner, const conv_job *job, const leati_view *out, leat_error *err) {
+  const leati_window_fit *const fit = &job->fit;
+  const int64_t channels = job->w.shape[1], pitch = leati_pixel_pitch(&job->x);
+  const bool sixteens = channels % 16 == 0 && pitch % 16 == 0 && job->x.address % 16 == 0;
+  const uint32_t unit = sixteens ? 16 : 4;
+  unfold_last_args args = {.count = (uint32_t)(out->count / unit),
+                           .units = (uint32_t)channels / unit,
+                           .pitch = (uint32_t)pitch / unit,
+                           .taps = (uint32_t)product3(fit->kernel),
+                           .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
+                           .kernel_width = (uint32_t)fit->kernel[2],
+                           .places = (uint32_t)job->places,
+                           .out_height = (uint32_t)fit->out[1],
+                           .out_width = (uint32_t)fit->out[2],
+                           .depth = (int32_t)fit->in[0],
+                           .height = (int32_t)fit->in[1],
+                           .width = (int32_t)fit->in[2],
+                           .plane = (uint32_t)product3(fit->in)};
+  copy_steps(fit, args.stride, args.dilation, args.pad);
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = LEATI_KERNEL_UNFOLD_LAST, .constants.unfold_last = {.sixteens = sixteens}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&job->x, &args.x}, {job->x_zero.present ? &job->x_zero : NULL, &args.zero}),
+      LEATI_WRITES({out, &args.y})};
+  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+/* Plans the columns of a matrix for each image and group: [image, group, term, place]. */
+static int32_t plan_columns(leati_planner *planner, const conv_job *job, leati_view *out, leat_error *err) {
+  const int64_t images = job->x.shape[0], group = job->group, terms = job->terms, places = job->places;
+  const int64_t shape[4] = {images, group, terms, places};
+  if (job->pointwise) {
+    const int64_t pixel = job->last_in ? leati_pixel_pitch(&job->x) : 1, channel = job->last_in ? 1 : places;
+    const int64_t image = (job->last_in ? pixel : group * terms) * places;
+    const int64_t strides[4] = {image, terms * channel, channel, pixel};
+    *out = job->x;
+    leati_view_reshape(out, 4, shape, strides);
+    return LEAT_OK;
+  }
+  const int64_t pitch = pitch_of(&job->w);
   const int64_t strides[4] = {group * places * pitch, places * pitch, 1, pitch};
+  *out = (leati_view){.type = job->x.type, .ndim = 3, .shape = {images * group, places, pitch}};
+  LEATI_TRY(leati_plan_temporary(planner, out, err));
+  LEATI_TRY(job->last_in ? plan_unfold_last(planner, job, out, err) : plan_unfold(planner, job, out, err));
   leati_view_reshape(out, 4, shape, strides);
   return LEAT_OK;
 }
@@ -175,59 +272,122 @@ static void reshape(leati_view *view, int32_t ndim, const int64_t *shape) {
   leati_view_make_compact(view);
 }
 
-/* What the weights have of scales or zero points as they broadcast to [group, rows, terms]; absent if there is none. */
-static int32_t take_place(leati_planner *planner, const leati_view *given, int64_t group, int64_t rows, leati_view *out,
+/* What the weights have of scales or zero points, as they broadcast to [group, rows, terms]; with channels next to each
+ * other, as a list; absent if there is none. */
+static int32_t take_place(leati_planner *planner, const leati_view *given, const conv_job *job, leati_view *out,
                           leat_error *err) {
   *out = (leati_view){.present = false};
   if (given == NULL) {
     return LEAT_OK;
   }
   LEATI_TRY(leati_plan_compact(planner, given, out, err));
-  const int64_t each[3] = {group, rows, 1}, one[3] = {1, 1, 1};
-  reshape(out, 3, given->count > 1 ? each : one);
+  const int64_t count = (int64_t)given->count, groups = count > 1 ? job->group : 1;
+  const int64_t rows[3] = {groups, count / groups, 1};
+  reshape(out, job->last_out ? 1 : 3, job->last_out ? &count : rows);
+  return LEAT_OK;
+}
+
+static const leati_view *if_present(const leati_view *view) {
+  return view->present ? view : NULL;
+}
+
+/* The product of weights and columns for each group, or with channels next to each other of columns and weights. */
+static int32_t plan_product(const leat_op *op, leati_planner *planner, const conv_job *job, const conv_inputs *in,
+                            const leati_view *result, leat_error *err) {
+  const int64_t images = job->x.shape[0], rows = job->w.shape[0] / job->group, places = job->places;
+  leati_view columns, w = job->w, y = *result, w_zero, w_scale;
+  LEATI_TRY(plan_columns(planner, job, &columns, err));
+  LEATI_TRY(take_place(planner, in->w_zero, job, &w_zero, err));
+  LEATI_TRY(take_place(planner, in->w_scale, job, &w_scale, err));
+  leati_integer_product product = {.c = &y,
+                                   .bias = in->bias,
+                                   .floats = leati_op_def_of(op)->param == QUANTIZED_CONV,
+                                   .relu = ((const conv_integer_state *)leati_op_state_const(op))->relu,
+                                   .y_zero = in->y_zero,
+                                   .y_scale = in->y_scale};
+  if (job->last_out) {
+    const int64_t pitch = leati_pixel_pitch(&y), kernel[2] = {rows, job->terms};
+    const int64_t seen[3] = {images, places, job->terms}, given[3] = {images, places, rows};
+    const int64_t steps[3] = {columns.strides[0], columns.strides[3], columns.strides[2]};
+    const int64_t put[3] = {places * pitch, pitch, 1};
+    leati_view_reshape(&columns, 3, seen, steps);
+    reshape(&w, 2, kernel);
+    leati_view_reshape(&y, 3, given, put);
+    product.a = &columns;
+    product.b = &w;
+    product.trans_b = true;
+    product.c_row = pitch;
+    product.a_zero = if_present(&job->x_zero);
+    product.a_scale = in->x_scale;
+    product.b_zero = if_present(&w_zero);
+    product.b_scale = if_present(&w_scale);
+    return leati_plan_integer_product(planner, &product, err);
+  }
+  const int64_t kernel[3] = {job->group, rows, job->terms}, given[4] = {images, job->group, rows, places};
+  reshape(&w, 3, kernel);
+  reshape(&y, 4, given);
+  product.a = &w;
+  product.b = &columns;
+  product.row_bias = true;
+  product.a_zero = if_present(&w_zero);
+  product.a_scale = if_present(&w_scale);
+  product.b_zero = if_present(&job->x_zero);
+  product.b_scale = in->x_scale;
+  return leati_plan_integer_product(planner, &product, err);
+}
+
+/* Whether channels may be next to each other in images that are read, or written. */
+static bool can_be_last(const leati_view *image, int64_t group) {
+  return group == 1 && image->shape[1] % 4 == 0;
+}
+
+static int32_t lay(const leat_op *op, const conv_inputs *in, const leati_view *y, conv_job *job, leat_error *err) {
+  const conv_integer_state *const state = leati_op_state_const(op);
+  LEATI_TRY(leati_conv_lay(leati_op_def_of(op)->info.name, &state->window, state->group, in->x, in->w, &job->fit, err));
+  job->group = state->group;
+  job->places = product3(job->fit.out);
+  job->terms = terms_of(in->w);
+  job->pointwise = leati_conv_is_pointwise(&job->fit);
+  job->last_in = can_be_last(in->x, job->group) && leati_is_channels_last(in->x);
+  job->last_out = can_be_last(y, job->group) && leati_is_channels_last(y);
   return LEAT_OK;
 }
 
 static int32_t conv_integer_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const conv_integer_state *const state = leati_op_state_const(op);
   const conv_inputs in = inputs_of(op, call);
-  const int64_t group = state->group, rows = in.w->shape[0] / group;
-  leati_view x, w, y = call->outputs[0], columns, w_zero, w_scale, x_zero;
-  leati_window_fit fit;
-  if (y.count == 0) {
+  const leati_view *const y = &call->outputs[0];
+  conv_job job = {.x_zero = {.present = false}};
+  if (y->count == 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(leati_conv_lay(leati_op_def_of(op)->info.name, &state->window, group, in.x, in.w, &fit, err));
-  LEATI_TRY(leati_plan_compact(planner, in.x, &x, err));
-  LEATI_TRY(leati_plan_compact(planner, in.w, &w, err));
-  x_zero = (leati_view){.present = false};
+  LEATI_TRY(lay(op, &in, y, &job, err));
+  LEATI_TRY(job.last_in ? leati_plan_channels_last(planner, in.x, &job.x, err)
+                        : leati_plan_compact(planner, in.x, &job.x, err));
+  LEATI_TRY(job.last_in && leati_has_channels(in.w) ? leati_plan_channels_last(planner, in.w, &job.w, err)
+                                                    : leati_plan_compact(planner, in.w, &job.w, err));
   if (in.x_zero != NULL) {
-    LEATI_TRY(leati_plan_compact(planner, in.x_zero, &x_zero, err));
+    LEATI_TRY(leati_plan_compact(planner, in.x_zero, &job.x_zero, err));
   }
-  const int64_t places = product3(fit.out), terms = terms_of(&w);
-  const int64_t image[4] = {x.shape[0], group, terms, places}, kernel[3] = {group, rows, terms};
-  const int64_t result[4] = {x.shape[0], group, rows, places};
-  if (leati_conv_is_pointwise(&fit)) {
-    columns = x;
-    reshape(&columns, 4, image);
-  } else {
-    LEATI_TRY(plan_unfold(planner, &fit, group, &x, &w, x_zero.present ? &x_zero : NULL, &columns, err));
+  return plan_product(op, planner, &job, &in, y, err);
+}
+
+/* Bytes along k, of images and weights alike, are moved sixteen at a time then. */
+static leati_channels_last_use conv_integer_channels_last(const leat_op *op, const leati_call *call,
+                                                          uint32_t constants) {
+  const uint32_t w = leati_op_def_of(op)->param == QLINEAR_CONV ? 3 : 1;
+  const conv_inputs in = inputs_of(op, call);
+  conv_job job;
+  leati_channels_last_use use = {0};
+  if (call->outputs[0].count == 0 || in.x->count == 0 ||
+      leati_device_matrix(leati_op_device(op), LEAT_TYPE_INT8).m == 0 ||
+      lay(op, &in, &call->outputs[0], &job, NULL) != LEAT_OK) {
+    return use;
   }
-  LEATI_TRY(take_place(planner, in.w_zero, group, rows, &w_zero, err));
-  LEATI_TRY(take_place(planner, in.w_scale, group, rows, &w_scale, err));
-  reshape(&w, 3, kernel);
-  reshape(&y, 4, result);
-  const leati_integer_product product = {.a = &w,
-                                         .b = &columns,
-                                         .c = &y,
-                                         .bias = in.bias,
-                                         .a_zero = w_zero.present ? &w_zero : NULL,
-                                         .b_zero = x_zero.present ? &x_zero : NULL,
-                                         .y_zero = in.y_zero,
-                                         .a_scale = w_scale.present ? &w_scale : NULL,
-                                         .b_scale = in.x_scale,
-                                         .y_scale = in.y_scale};
-  return leati_plan_integer_product(planner, &product, err);
+  const bool moved = leati_has_channels(in.w), kept = leati_has_input(constants, w); /* weights */
+  use.reads = use.gains = job.group == 1 && in.x->shape[1] % 16 == 0 && (!moved || kept) ? 1u << 0 : 0;
+  use.orders = moved && kept && job.last_in ? 1u << w : 0;
+  use.writes = can_be_last(&call->outputs[0], job.group);
+  return use;
 }
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
@@ -239,19 +399,28 @@ static LEATI_TYPE(type_result, "T3", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_bias, "T4", LEAT_TYPE_INT32);
 static LEATI_TYPE(type_scale, "tensor(float)", LEAT_TYPE_FLOAT32);
 
+static LEATI_TYPE(type_float, "tensor(float)", LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_any_result, "T3", LEATI_TYPES_BYTE | LEAT_TYPE_FLOAT32);
+
+#define ATTRIBUTES                                                                                              \
+  &leati_attribute_auto_pad, &leati_attribute_dilations, &leati_attribute_group, &leati_attribute_kernel_shape, \
+      &leati_attribute_pads, &leati_attribute_strides
+
 /* A convolution of bytes. */
-#define CONVOLUTION(name, inputs, which, ...)                                                                    \
-  LEATI_OP(name, "", (10, 10), inputs, (1, 1), __VA_ARGS__,                                                      \
-           LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &leati_attribute_group,       \
-                            &leati_attribute_kernel_shape, &leati_attribute_pads, &leati_attribute_strides),     \
-           .state_size = sizeof(conv_integer_state), .param = (which), .least_rank = 3,                          \
-           .most_rank = 2 + LEATI_WINDOW_RANK, .supports = conv_integer_supports, .create = conv_integer_create, \
-           .infer = conv_integer_infer, .plan = conv_integer_plan)
+#define CONVOLUTION(name, domain, version, inputs, which, ...)                                                       \
+  LEATI_OP(name, domain, (version, version), inputs, (1, 1), __VA_ARGS__, .state_size = sizeof(conv_integer_state),  \
+           .param = (which), .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK, .supports = conv_integer_supports, \
+           .create = conv_integer_create, .infer = conv_integer_infer, .plan = conv_integer_plan,                    \
+           .channels_last = conv_integer_channels_last)
 
 static const leati_op_def ops[] = {
-    CONVOLUTION("ConvInteger", (2, 4), CONV_INTEGER, LEATI_TYPES(&type_x, &type_w, &type_sum),
-                LEATI_INPUT_TYPES(0, 1, 0, 1), LEATI_OUTPUT_TYPES(2)),
-    CONVOLUTION("QLinearConv", (8, 9), QLINEAR_CONV,
+    CONVOLUTION("ConvInteger", "", 10, (2, 4), CONV_INTEGER, LEATI_TYPES(&type_x, &type_w, &type_sum),
+                LEATI_ATTRIBUTES(ATTRIBUTES), LEATI_INPUT_TYPES(0, 1, 0, 1), LEATI_OUTPUT_TYPES(2)),
+    CONVOLUTION("QuantizedConv", "leat", 1, (4, 9), QUANTIZED_CONV,
+                LEATI_TYPES(&type_x, &type_w, &type_any_result, &type_float),
+                LEATI_ATTRIBUTES(ATTRIBUTES, &leati_attribute_activation), LEATI_INPUT_TYPES(0, 1, 3, 3, 0, 1, 3, 3, 2),
+                LEATI_OUTPUT_TYPES(2)),
+    CONVOLUTION("QLinearConv", "", 10, (8, 9), QLINEAR_CONV, LEATI_ATTRIBUTES(ATTRIBUTES),
                 LEATI_TYPES(&type_x, &type_w, &type_result, &type_bias, &type_scale),
                 LEATI_INPUT_TYPES(0, 4, 0, 1, 4, 1, 4, 2, 3), LEATI_OUTPUT_TYPES(2)),
 };

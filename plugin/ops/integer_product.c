@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "ops/dims.h"
 #include "ops/elementwise.h"
+#include "ops/function.h"
 #include "ops/gemm.h"
 #include "ops/matrix_view.h"
 
@@ -21,13 +22,16 @@ typedef struct integer_args {
   uint32_t a_zeros, b_zeros;
   uint32_t a_turn, b_turn;
   int32_t y_low;
-  uint32_t words;
+  uint32_t words, ending;
 } integer_args;
 _Static_assert(offsetof(integer_args, a_zero) == sizeof(leati_gemm_args), "as std430 lays it out");
 
 /* Bits of integer_args::words. */
 #define WORDS_A 1u
 #define WORDS_B 2u
+/* And of integer_args::ending. */
+#define ENDING_FLOATS 1u
+#define ENDING_RELU 2u
 
 /* Kernels: without, and with products of four pairs of bytes at once. */
 static const leati_kernel tile_kernels[2][LEATI_TILE_COUNT] = {
@@ -37,6 +41,24 @@ static const leati_kernel_set matrix_kernels[2][LEATI_TILE_COUNT] = {
     {LEATI_KERNELS_GEMM_INTEGER_MATRIX_128, LEATI_KERNELS_GEMM_INTEGER_MATRIX_64, LEATI_KERNELS_GEMM_INTEGER_MATRIX_32},
     {LEATI_KERNELS_GEMM_DOTS_MATRIX_128, LEATI_KERNELS_GEMM_DOTS_MATRIX_64, LEATI_KERNELS_GEMM_DOTS_MATRIX_32}};
 static const leati_kernel few_kernels[2] = {LEATI_KERNEL_GEMV_INTEGER, LEATI_KERNEL_GEMV_DOTS};
+
+uint64_t leati_integer_product_type(const leati_view *a_scale, const leati_view *y_scale, const leati_view *y_zero) {
+  return y_zero != NULL    ? y_zero->type
+         : y_scale != NULL ? LEAT_TYPE_UINT8
+         : a_scale != NULL ? LEAT_TYPE_FLOAT32
+                           : LEAT_TYPE_INT32;
+}
+
+int32_t leati_integer_product_read(const leati_op_def *def, const leati_op_desc *desc, bool *out_relu,
+                                   leat_error *err) {
+  leati_function activation;
+  LEATI_TRY(leati_function_read_activation(def, desc, &activation, err));
+  *out_relu = activation.operation == LEAT_EW_RELU;
+  return *out_relu || activation.operation == LEAT_EW_IDENTITY
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: an activation other than Relu is not supported",
+                          def->info.name);
+}
 
 /* A batch that walks through the rows of a, and their scales and zero points, in one stride, while what b has and the
  * bias stay, is more rows. */
@@ -182,9 +204,9 @@ static int64_t place_strides(const leati_view *place, bool first, int32_t rank, 
 }
 
 /* The product's dimensions and strides, but for its tiles and addresses; places may be absent. */
-static integer_args fill_args(const leati_view *a, const leati_view *b, const leati_view *a_place,
+static integer_args fill_args(const leati_view *a, const leati_view *b, bool trans_b, const leati_view *a_place,
                               const leati_view *b_place, const leati_view *c) {
-  const leati_matrix ma = leati_matrix_of(a, false, true), mb = leati_matrix_of(b, false, false);
+  const leati_matrix ma = leati_matrix_of(a, false, true), mb = leati_matrix_of(b, trans_b, false);
   int64_t dims[LEAT_MAX_RANK], strides[4][LEAT_MAX_RANK] = {{0}};
   int32_t rank = c->ndim - (a->ndim > 1) - (b->ndim > 1);
   for (int32_t d = 0; d < rank; ++d) {
@@ -257,6 +279,18 @@ static int32_t take_all(leati_planner *planner, const leati_integer_product *pro
   return take_small(planner, product->y_scale, &out->y_scale, err);
 }
 
+/* Where the bias of a sum is. */
+static void take_bias(const leati_integer_product *product, const leati_view *bias, leati_gemm_args *gemm) {
+  gemm->bias_period = 1;
+  if (bias->present && product->row_bias) {
+    gemm->bias_row = 1;
+    gemm->bias_batch = (int32_t)gemm->m;
+    gemm->bias_period = (uint32_t)(bias->count / gemm->m);
+  } else if (bias->present) {
+    gemm->bias_column = 1;
+  }
+}
+
 int32_t leati_plan_integer_product(leati_planner *planner, const leati_integer_product *product, leat_error *err) {
   const leati_view *const c = product->c;
   if (c->count == 0) {
@@ -268,21 +302,18 @@ int32_t leati_plan_integer_product(leati_planner *planner, const leati_integer_p
   taken in;
   LEATI_TRY(take_all(planner, product, &in, err));
   /* Where there are scales, a zero point has the same place, or is one for all. */
-  integer_args args = fill_args(&in.a, &in.b, in.a_scale.present ? &in.a_scale : &in.a_zero,
+  integer_args args = fill_args(&in.a, &in.b, product->trans_b, in.a_scale.present ? &in.a_scale : &in.a_zero,
                                 in.b_scale.present ? &in.b_scale : &in.b_zero, c);
   args.a_zeros = in.a_zero.count > 1;
   args.b_zeros = in.b_zero.count > 1;
   args.y_low = c->type == LEAT_TYPE_INT8 ? INT8_MIN : 0;
-  args.gemm.bias_period = 1;
-  if (in.bias.present && c->type == LEAT_TYPE_FLOAT32) {
-    args.gemm.bias_column = 1;
-  } else if (in.bias.present) {
-    args.gemm.bias_row = 1;
-    args.gemm.bias_batch = (int32_t)args.gemm.m;
-    args.gemm.bias_period = (uint32_t)(in.bias.count / args.gemm.m);
-  }
+  args.ending = (product->floats ? ENDING_FLOATS : 0) | (product->relu ? ENDING_RELU : 0);
+  take_bias(product, &in.bias, &args.gemm);
+  args.gemm.c_row = (int32_t)(product->c_row != 0 ? product->c_row : args.gemm.n);
+  args.gemm.c_batch = args.gemm.m * (uint32_t)args.gemm.c_row;
   join_batch(&args);
-  args.gemm.vector = args.gemm.n % 4 == 0 && c->address % (4 * c->item_size) == 0 ? LEATI_VECTOR_C : 0;
+  args.gemm.vector =
+      args.gemm.n % 4 == 0 && args.gemm.c_row % 4 == 0 && c->address % (4 * c->item_size) == 0 ? LEATI_VECTOR_C : 0;
   uint32_t tile_size;
   leati_dispatch_desc dispatch = {
       .pipeline = choose_kernel(planner->device, &in.a, &in.b, &args, &tile_size),

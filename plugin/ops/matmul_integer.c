@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MatMulInteger, MatMulIntegerToFloat and QLinearMatMul: products of matrices of bytes, which sum up to int32. */
+/* MatMulInteger, MatMulIntegerToFloat, QLinearMatMul and QuantizedMatMul: products of matrices of bytes, which sum up
+ * to int32. */
 #include "core/status.h"
+#include "ops/attribute.h"
 #include "ops/dims.h"
+#include "ops/function.h"
 #include "ops/integer_product.h"
 #include "ops/matrix_view.h"
 #include "policy/tiling.h"
 
-enum { MATMUL_INTEGER, MATMUL_INTEGER_TO_FLOAT, QLINEAR_MATMUL };
+enum { MATMUL_INTEGER, MATMUL_INTEGER_TO_FLOAT, QLINEAR_MATMUL, QUANTIZED_MATMUL };
+
+/* Of QuantizedMatMul. */
+typedef struct integer_state {
+  bool trans_b, relu;
+} integer_state;
 
 /* The inputs of an operator; c is not set. */
 static leati_integer_product operands_of(const leat_op *op, const leati_call *call) {
@@ -24,6 +32,21 @@ static leati_integer_product operands_of(const leat_op *op, const leati_call *ca
                                    .b_zero = leati_input(call, 5),
                                    .bias = leati_input(call, 6)};
   }
+  if (leati_op_def_of(op)->param == QUANTIZED_MATMUL) {
+    const integer_state *const state = leati_op_state_const(op);
+    return (leati_integer_product){.a = &in[0],
+                                   .b = &in[1],
+                                   .a_scale = &in[2],
+                                   .b_scale = &in[3],
+                                   .a_zero = leati_input(call, 4),
+                                   .b_zero = leati_input(call, 5),
+                                   .bias = leati_input(call, 6),
+                                   .y_scale = leati_input(call, 7),
+                                   .y_zero = leati_input(call, 8),
+                                   .trans_b = state->trans_b,
+                                   .floats = true,
+                                   .relu = state->relu};
+  }
   return (leati_integer_product){.a = &in[0],
                                  .a_scale = &in[1],
                                  .a_zero = &in[2],
@@ -34,12 +57,27 @@ static leati_integer_product operands_of(const leat_op *op, const leati_call *ca
                                  .y_zero = &in[7]};
 }
 
+static LEATI_ATTRIBUTE(attribute_trans_b, "transB", INT);
+
+static int32_t quantized_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                  leat_error *err) {
+  (void)device;
+  bool relu;
+  return leati_integer_product_read(def, desc, &relu, err);
+}
+
+static int32_t quantized_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  integer_state *const state = leati_op_state(op);
+  state->trans_b = leati_attr_int(desc, attribute_trans_b.name, 0) != 0;
+  return leati_integer_product_read(leati_op_def_of(op), desc, &state->relu, err);
+}
+
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
 /* Whether a scale or a zero point is for all elements, or one for each row of the first operand, or each column of the
  * second; in one dimension, or in those of the operand, which it broadcasts to. */
-static bool place_fits(const leati_view *place, const leati_view *operand, bool first) {
-  const leati_matrix m = leati_matrix_of(operand, false, first);
+static bool place_fits(const leati_view *place, const leati_view *operand, bool first, bool transposed) {
+  const leati_matrix m = leati_matrix_of(operand, transposed, first);
   const int64_t each = first ? m.rows : m.columns;
   if (place->count == 1 && place->ndim <= operand->ndim) {
     return true;
@@ -47,7 +85,7 @@ static bool place_fits(const leati_view *place, const leati_view *operand, bool 
   if (place->ndim == 1) {
     return operand->ndim > 1 && place->shape[0] == each;
   }
-  bool fits = place->ndim <= operand->ndim;
+  bool fits = place->ndim <= operand->ndim && !transposed;
   for (int32_t d = 1; fits && d <= place->ndim; ++d) {
     const int64_t size = place->shape[place->ndim - d];
     const int64_t most = d > 2 ? operand->shape[operand->ndim - d] : (d == 2) == first ? each : 1;
@@ -57,8 +95,8 @@ static bool place_fits(const leati_view *place, const leati_view *operand, bool 
 }
 
 static int32_t check_place(const leat_op *op, const char *what, const leati_view *place, const leati_view *operand,
-                           bool first, leat_error *err) {
-  return place == NULL || place_fits(place, operand, first)
+                           bool first, bool transposed, leat_error *err) {
+  return place == NULL || place_fits(place, operand, first, transposed)
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                           "%s: the %s of the %s operand must have one element, or one for each of its %s",
@@ -73,19 +111,22 @@ static bool is_like(const leati_view *zero, const leati_view *scale) {
 
 static int32_t check_scales(const leat_op *op, const leati_integer_product *in, leat_error *err) {
   const char *const name = leati_op_def_of(op)->info.name;
-  LEATI_TRY(check_place(op, "scale", in->a_scale, in->a, true, err));
-  LEATI_TRY(check_place(op, "scale", in->b_scale, in->b, false, err));
+  LEATI_TRY(check_place(op, "scale", in->a_scale, in->a, true, false, err));
+  LEATI_TRY(check_place(op, "scale", in->b_scale, in->b, false, in->trans_b, err));
   if (!is_like(in->a_zero, in->a_scale) || !is_like(in->b_zero, in->b_scale)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: a zero point must have the shape of its scale", name);
   }
-  return in->y_scale == NULL || (in->y_scale->count == 1 && in->y_zero->count == 1)
+  if (in->y_zero != NULL && in->y_scale == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the result has a zero point and no scale", name);
+  }
+  return in->y_scale == NULL || (in->y_scale->count == 1 && (in->y_zero == NULL || in->y_zero->count == 1))
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                           "%s with several scales or zero points of the result is not supported", name);
 }
 
 static int32_t check_bias(const leat_op *op, const leati_integer_product *in, leat_error *err) {
-  const int64_t columns = leati_matrix_of(in->b, false, false).columns;
+  const int64_t columns = leati_matrix_of(in->b, in->trans_b, false).columns;
   return in->bias == NULL || (in->bias->ndim == 1 && in->bias->shape[0] == columns)
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
@@ -95,12 +136,10 @@ static int32_t check_bias(const leat_op *op, const leati_integer_product *in, le
 
 static int32_t integer_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_integer_product in = operands_of(op, call);
-  out[0].dtype = leati_dtype_of(in.y_zero != NULL    ? in.y_zero->type
-                                : in.a_scale != NULL ? LEAT_TYPE_FLOAT32
-                                                     : LEAT_TYPE_INT32);
-  LEATI_TRY(leati_matrix_infer_product(leati_op_def_of(op)->info.name, in.a, in.b, false, false, out, err));
-  LEATI_TRY(check_place(op, "zero point", in.a_zero, in.a, true, err));
-  LEATI_TRY(check_place(op, "zero point", in.b_zero, in.b, false, err));
+  out[0].dtype = leati_dtype_of(leati_integer_product_type(in.a_scale, in.y_scale, in.y_zero));
+  LEATI_TRY(leati_matrix_infer_product(leati_op_def_of(op)->info.name, in.a, in.b, false, in.trans_b, out, err));
+  LEATI_TRY(check_place(op, "zero point", in.a_zero, in.a, true, false, err));
+  LEATI_TRY(check_place(op, "zero point", in.b_zero, in.b, false, in.trans_b, err));
   LEATI_TRY(check_bias(op, &in, err));
   return in.a_scale != NULL ? check_scales(op, &in, err) : LEAT_OK;
 }
@@ -132,6 +171,8 @@ static LEATI_TYPE(type_b, "T2", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_sum, "T3", LEAT_TYPE_INT32);
 static LEATI_TYPE(type_float, "T3", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_result, "T3", LEATI_TYPES_BYTE);
+static LEATI_TYPE(type_any_result, "T3", LEATI_TYPES_BYTE | LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_floats, "tensor(float)", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_scale, "TS", LEATI_TYPES_REAL);
 
 static const leati_op_def ops[] = {
@@ -145,6 +186,13 @@ static const leati_op_def ops[] = {
     LEATI_OP("QLinearMatMul", "", (10, 21), (8, 8), (1, 1), LEATI_TYPES(&type_a, &type_b, &type_result, &type_scale),
              LEATI_INPUT_TYPES(0, 3, 0, 1, 3, 1, 3, 2), LEATI_OUTPUT_TYPES(2), .param = QLINEAR_MATMUL, .least_rank = 1,
              .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),
+    LEATI_OP("QuantizedMatMul", "leat", (1, 1), (4, 9), (1, 1),
+             LEATI_TYPES(&type_a, &type_b, &type_any_result, &type_floats),
+             LEATI_ATTRIBUTES(&leati_attribute_activation, &attribute_trans_b),
+             LEATI_INPUT_TYPES(0, 1, 3, 3, 0, 1, 3, 3, 2), LEATI_OUTPUT_TYPES(2), .param = QUANTIZED_MATMUL,
+             .state_size = sizeof(integer_state), .least_rank = 1, .supports = quantized_supports,
+             .create = quantized_create, .infer = integer_infer, .plan = integer_plan,
+             .reads_view = integer_reads_view),
 };
 
 const leati_op_family leati_matmul_integer_family = LEATI_FAMILY(ops);

@@ -1102,6 +1102,101 @@ static uint32_t byte_product_of_a_given_scale(network *n) {
   add_output(n, scale);
   return NODE(n, "Mul", 14, sums, add_input(n, SHAPE(12)));
 }
+/* Bytes of a value by the scale 1/16, and the floats that they are. */
+static uint32_t to_bytes(network *n, uint32_t x) {
+  return NODE(n, "QuantizeLinear", 13, x, scalar(n, 1.0f / 16));
+}
+static uint32_t quantised(network *n, uint32_t x) {
+  return NODE(n, "DequantizeLinear", 13, to_bytes(n, x), scalar(n, 1.0f / 16));
+}
+/* Such an image and weights, multiplied. */
+static uint32_t quantised_image_to_floats(network *n) {
+  const uint32_t x = quantised(n, add_input(n, SHAPE(2, 8, 3, 4)));
+  return NODE(n, "Conv", 11, x, quantised(n, constant(n, SHAPE(6, 8, 1, 1))), constant(n, SHAPE(6)));
+}
+static uint32_t quantised_image(network *n) {
+  return quantised(n, NODE(n, "Relu", 14, quantised_image_to_floats(n)));
+}
+static uint32_t quantised_matrices(network *n) {
+  const uint32_t x = quantised(n, add_input(n, SHAPE(5, 8)));
+  return NODE(n, "MatMul", 13, x, quantised(n, constant(n, SHAPE(8, 12))));
+}
+static uint32_t quantised_product(network *n) {
+  return quantised(n, NODE(n, "Add", 14, constant(n, SHAPE(12)), quantised_matrices(n)));
+}
+static uint32_t quantised_gemm(network *n) {
+  static const leat_attribute turned = ATTRIBUTE(INT, .name = "transB", .i = 1);
+  static const leat_attribute *const list[] = {&turned};
+  const uint32_t x = quantised(n, add_input(n, SHAPE(5, 8)));
+  const uint32_t y = NODE(n, "Gemm", 13, x, quantised(n, constant(n, SHAPE(12, 8))), constant(n, SHAPE(12)));
+  set_attributes(n, list, 1);
+  return quantised(n, NODE(n, "Relu", 14, y));
+}
+static uint32_t quantised_and_needed(network *n) {
+  const uint32_t y = quantised_matrices(n);
+  add_output(n, NODE(n, "Softmax", 13, y));
+  return quantised(n, y);
+}
+/* With a scale for each row of the first operand. */
+static uint32_t quantised_rows(network *n) {
+  static const leat_attribute rows = ATTRIBUTE(INT, .name = "axis", .i = 0);
+  static const leat_attribute *const list[] = {&rows};
+  const uint32_t x = NODE(n, "DequantizeLinear", 13, to_bytes(n, add_input(n, SHAPE(5, 8))), constant(n, SHAPE(5)));
+  set_attributes(n, list, 1);
+  return quantised(n, NODE(n, "MatMul", 13, x, quantised(n, constant(n, SHAPE(8, 12)))));
+}
+static uint32_t quantised_groups(network *n) {
+  static const leat_attribute four = ATTRIBUTE(INT, .name = "group", .i = 4);
+  static const leat_attribute *const list[] = {&four};
+  const uint32_t x = quantised(n, add_input(n, SHAPE(2, 8, 3, 4)));
+  const uint32_t y = NODE(n, "Conv", 11, x, quantised(n, constant(n, SHAPE(8, 2, 1, 1))));
+  set_attributes(n, list, 1);
+  return to_bytes(n, y);
+}
+static uint32_t quantised_by_floats(network *n) {
+  const uint32_t x = quantised(n, add_input(n, SHAPE(2, 8, 3, 4)));
+  return NODE(n, "Conv", 11, x, constant(n, SHAPE(6, 8, 1, 1)));
+}
+/* x[1, 4, 3, 12] as bytes, convolved by bytes to 12 channels of that size, as float32, and what it is to be multiplied
+ * by, as above. */
+static uint32_t byte_image(network *n, int32_t ndim, const int64_t *shape, uint32_t *out_scale) {
+  static const int64_t around[] = {1, 0, 1, 2};
+  static const leat_attribute padding = ATTRIBUTE(INTS, .name = "pads", .ints = around, .count = 4);
+  static const leat_attribute *const list[] = {&padding};
+  const uint32_t x = NODE(n, "DynamicQuantizeLinear", 11, add_input(n, SHAPE(1, 4, 3, 12)));
+  const uint32_t scale = add_part(n), zero = add_part(n);
+  const uint32_t w = NODE(n, "QuantizeLinear", 10, constant(n, SHAPE(12, 4, 3, 3)), scalar(n, 1.0f / 64));
+  const uint32_t sums = NODE(n, "ConvInteger", 10, x, w, zero);
+  set_attributes(n, list, 1);
+  *out_scale = NODE(n, "Mul", 14, constant(n, ndim, shape), scale);
+  return widened(n, sums);
+}
+static uint32_t byte_image_with_bias(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_image(n, 0, NULL, &scale), y = NODE(n, "Mul", 14, sums, scale);
+  return NODE(n, "Add", 14, y, constant(n, SHAPE(1, 12, 1, 1)));
+}
+static uint32_t byte_image_with_scales(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_image(n, SHAPE(12, 1, 1), &scale), y = NODE(n, "Mul", 14, scale, sums);
+  return NODE(n, "Relu", 14, NODE(n, "Add", 14, constant(n, SHAPE(12, 1, 1)), y));
+}
+/* As many as there are channels, but along the last dimension. */
+static uint32_t byte_image_with_a_row(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_image(n, SHAPE(12), &scale);
+  return NODE(n, "Mul", 14, sums, scale);
+}
+static uint32_t byte_image_plus_a_row(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_image(n, 0, NULL, &scale), y = NODE(n, "Mul", 14, sums, scale);
+  return NODE(n, "Add", 14, y, constant(n, SHAPE(12)));
+}
+static uint32_t byte_image_with_a_column(network *n) {
+  uint32_t scale;
+  const uint32_t sums = byte_image(n, SHAPE(12, 3, 1), &scale);
+  return NODE(n, "Mul", 14, sums, scale);
+}
 static uint32_t product_of_a_norm_of_many_rows(network *n) {
   return widened(n, multiplied(n, rms_normed(n, half_input(n, SHAPE(17, 8)))));
 }
@@ -1345,6 +1440,19 @@ static const scene scenes[] = {
     {"product of bytes, scales of rows", byte_product_with_a_column, {0}, 5, 0},
     {"product of bytes needed elsewhere", byte_product_needed_elsewhere, {0}, 5, 0},
     {"product of bytes, a scale that is given", byte_product_of_a_given_scale, {0}, 5, 0},
+    {"quantised convolution, Relu", quantised_image, {DONE(INTEGER, 3)}, 3, 0},
+    {"quantised convolution, floats", quantised_image_to_floats, {DONE(INTEGER, 1)}, 2, 0},
+    {"quantised product, bias", quantised_product, {DONE(INTEGER, 3)}, 3, 0},
+    {"quantised Gemm", quantised_gemm, {DONE(INTEGER, 3)}, 3, 0},
+    {"quantised product, needed as floats", quantised_and_needed, {DONE(INTEGER, 1)}, 5, 0},
+    {"quantised rows", quantised_rows, {0}, 5, 0},
+    {"quantised groups", quantised_groups, {0}, 4, 0},
+    {"quantised image, floats", quantised_by_floats, {0}, 3, 0},
+    {"convolution of bytes, scale, bias", byte_image_with_bias, {DONE(INTEGER, 2)}, 3, 0},
+    {"convolution of bytes, scales, bias, Relu", byte_image_with_scales, {DONE(INTEGER, 3)}, 3, 0},
+    {"convolution of bytes, scales of a row", byte_image_with_a_row, {0}, 6, 0},
+    {"convolution of bytes, scale, a row", byte_image_plus_a_row, {DONE(INTEGER, 1)}, 4, 0},
+    {"convolution of bytes, scales of lines", byte_image_with_a_column, {0}, 6, 0},
     {"product of a norm of many rows", product_of_a_norm_of_many_rows, {0}, 4, 0},
     {"few columns of a norm of many rows", few_columns_of_a_norm_of_many_rows, {0}, 4, 0},
     {"matrices of a norm", matrices_of_a_norm, {0}, 4, 0},

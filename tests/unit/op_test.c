@@ -534,12 +534,25 @@ static void test_words_of_nbits(void **state) {
   }
 }
 
+/* Of the operators that the next test asks for. */
+static const char *domain_of(const char *name) {
+  return strcmp(name, "MatMulIntegerToFloat") == 0 ? "com.microsoft" : strcmp(name, "QuantizedConv") == 0 ? "leat" : "";
+}
+
 /* A quantised operator whose attributes, types and shapes do not go together is refused with what would be right. */
 static void test_words_of_quantised(void **state) {
   enum { INPUTS = 9, ATTRIBUTES = 3 };
 #define F32 LEAT_TYPE_FLOAT32
 #define U8 LEAT_TYPE_UINT8
 #define S8 LEAT_TYPE_INT8
+#define PRODUCT_TO_FLOAT       \
+  "MatMulIntegerToFloat", 1, { \
+    0                          \
+  }
+#define QUANTIZED_CONV  \
+  "QuantizedConv", 1, { \
+    0                   \
+  }
   static const struct {
     const char *text;
     const char *name;
@@ -618,6 +631,23 @@ static void test_words_of_quantised(void **state) {
        {0},
        {U8, F32, U8, S8, F32, S8, F32, U8},
        {{3, 5}, {0}, {0}, {5, 4}, {0}, {0}, {4}, {4}}},
+      {NULL, PRODUCT_TO_FLOAT, {U8, S8, F32, F32, U8, S8, F32}, {{3, 5}, {5, 4}, {3}, {4}, {3}, {1}, {4}}},
+      {"the scale of the first operand must have one element, or one for each of its rows",
+       PRODUCT_TO_FLOAT,
+       {U8, S8, F32, F32},
+       {{3, 5}, {5, 4}, {5}, {4}}},
+      {"the scale of the second operand must have one element, or one for each of its columns",
+       PRODUCT_TO_FLOAT,
+       {U8, S8, F32, F32},
+       {{3, 5}, {5, 4}, {1}, {4, 1}}},
+      {"MatMulIntegerToFloat: a zero point must have the shape of its scale",
+       PRODUCT_TO_FLOAT,
+       {U8, S8, F32, F32, U8, S8},
+       {{3, 5}, {5, 4}, {1}, {1}, {1}, {4}}},
+      {"MatMulIntegerToFloat: the bias must have one element for each of 4 columns",
+       PRODUCT_TO_FLOAT,
+       {U8, S8, F32, F32, U8, S8, F32},
+       {{3, 5}, {5, 4}, {1}, {1}, {1}, {1}, {1, 4}}},
       {NULL, "ConvInteger", 10, {0}, {U8, S8, U8, S8}, {{1, 2, 5, 5}, {4, 2, 3, 3}, {1}, {4}}},
       {"fit weights for 3 in 1 groups", "ConvInteger", 10, {0}, {U8, S8}, {{1, 2, 5, 5}, {4, 3, 3, 3}}},
       {"ConvInteger: scales and zero points of input and result must have one element",
@@ -638,6 +668,33 @@ static void test_words_of_quantised(void **state) {
        {0},
        {U8, F32, U8, S8, F32, S8, F32, U8, LEAT_TYPE_INT32},
        {{1, 2, 5, 5}, {0}, {0}, {4, 2, 3, 3}, {0}, {0}, {0}, {0}, {2}}},
+      {NULL,
+       QUANTIZED_CONV,
+       {U8, S8, F32, F32, U8, S8, F32},
+       {{1, 2, 5, 5}, {4, 2, 3, 3}, {0}, {4}, {1}, {4}, {1, 4, 1, 1}}},
+      {NULL, QUANTIZED_CONV, {U8, S8, F32, F32, U8, S8, F32}, {{1, 2, 5, 5}, {4, 2, 3, 3}, {1}, {4}, {1}, {1}, {4}}},
+      {"QuantizedConv: scales and zero points of input and result must have one element",
+       QUANTIZED_CONV,
+       {U8, S8, F32, F32},
+       {{1, 2, 5, 5}, {4, 2, 3, 3}, {2}, {0}}},
+      {"of the weights must have one element, or both one for each of the 4 output channels",
+       QUANTIZED_CONV,
+       {U8, S8, F32, F32},
+       {{1, 2, 5, 5}, {4, 2, 3, 3}, {0}, {4, 1}}},
+      {"of the weights must have one element, or both one for each of the 4 output channels",
+       QUANTIZED_CONV,
+       {U8, S8, F32, F32, U8, S8},
+       {{1, 2, 5, 5}, {4, 2, 3, 3}, {0}, {0}, {0}, {4}}},
+      {"the bias of a convolution to 4 channels must have that shape",
+       QUANTIZED_CONV,
+       {U8, S8, F32, F32, U8, S8, F32},
+       {{1, 2, 5, 5}, {4, 2, 3, 3}, {0}, {0}, {0}, {0}, {1, 4, 1}}},
+      {"the bias of a convolution to 4 channels must have that shape",
+       "QLinearConv",
+       10,
+       {0},
+       {U8, F32, U8, S8, F32, S8, F32, U8, LEAT_TYPE_INT32},
+       {{1, 2, 5, 5}, {0}, {0}, {4, 2, 3, 3}, {0}, {0}, {0}, {0}, {1, 4, 1, 1}}},
       {"what the window sees from all of its places has 2^31 bytes",
        "ConvInteger",
        10,
@@ -648,6 +705,8 @@ static void test_words_of_quantised(void **state) {
 #undef F32
 #undef U8
 #undef S8
+#undef PRODUCT_TO_FLOAT
+#undef QUANTIZED_CONV
   static const char *const names[ATTRIBUTES] = {"output_dtype", "precision", "block_size"};
   const fixture *const f = fixture_of(state);
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
@@ -657,7 +716,7 @@ static void test_words_of_quantised(void **state) {
     const leat_attribute *attributes[ATTRIBUTES];
     leat_op_desc desc = {.struct_size = sizeof(desc),
                          .name = cases[i].name,
-                         .domain = "",
+                         .domain = domain_of(cases[i].name),
                          .since_version = cases[i].version,
                          .attributes = attributes,
                          .output_count = 1,

@@ -125,33 +125,7 @@ vec2 range_of_pieces() {
   return range;
 }
 
-/* ---- Quotients --------------------------------------------------------------------------------------------------- */
-
-// 1 / scale as the device finds it, or 0 where that or a product with it may be further off than Vulkan says.
-float reciprocal(float scale) {
-  return ((floatBitsToUint(scale) >> 23) & 0xffu) - 24u < 228u ? 1.0 / scale : 0.0;
-}
-
-// What quantized() makes of four elements, as four bytes. |x / scale| is no more than 256 but where it is no number, so
-// that the product of x with `over`, the reciprocal of the scale, is off by less than 0.0001: what is further from a half
-// than that is rounded as the quotient is. To add and take away NUMBER leaves a whole number, however the device rounds;
-// conversions would take several times as long.
-uint quantized_four(vec4 x, float scale, float over, int zero) {
-  const float NUMBER = 12582912.0; // 1.5 times 2^23
-  precise const vec4 q = x * over, sum = q + NUMBER, whole = sum - NUMBER, off = q - whole;
-  uint bytes = 0, close = 0; // a bit of each element that may be too close to a half, or is no number
-  [[unroll]] for (uint j = 0; j < 4; ++j) {
-    const int y = clamp(floatBitsToInt(sum[j]) - floatBitsToInt(NUMBER) + zero, 0, 255);
-    bytes |= uint(y) << 8 * j;
-    close |= over == 0 || (floatBitsToUint(off[j]) & 0x7fffffffu) > floatBitsToUint(0.4998) ? 1u << j : 0;
-  }
-  while (close != 0) {
-    const int j = findLSB(close);
-    bytes = bitfieldInsert(bytes, uint(quantized(LEAT_ANY_F32, x[j], scale, zero, 0, 255)), 8 * j, 8);
-    close &= close - 1;
-  }
-  return bytes;
-}
+/* ---- Results ----------------------------------------------------------------------------------------------------- */
 
 void store(uint block, uint bytes) {
   const uint four = block * THREADS + t;
@@ -195,12 +169,12 @@ void main() {
     F32(args.scale).v[0] = scale;
     U8(args.zero).v[0] = uint8_t(zero);
   }
-  const float over = reciprocal(scale);
+  const Divisor divisor = divisor_of(scale);
   for (uint i = 0; i < own; ++i) {
     const vec4 x = next;
     if (i + 1 < own) {
       next = fetch(own_block(i + 1));
     }
-    store(own_block(i), quantized_four(x, scale, over, zero));
+    store(own_block(i), packed(quantized4_by(divisor, x, zero, 0, 255)));
   }
 }

@@ -93,18 +93,19 @@ void main() {
       const uint column = column0 + tile_column(thread_column(t), q);
       held[i * (TN / 4) + q] = sums[i][q];
       if (wide && row < args.m && column < args.n) {
-        U32x4(args.c).v[(tile.batch * args.c_batch + row * args.n + column) >> 2] = uvec4(sums[i][q]);
+        U32x4(args.c).v[(tile.batch * args.c_batch + row * uint(args.c_row) + column) >> 2] = uvec4(sums[i][q]);
       }
     }
   }
   if (wide) {
     return;
   }
+  const Result result = result_of_all();
   for (uint e = 0; e < TM * TN; ++e) {
     const uint i = e / TN, c = e % TN;
     const uint row = row0 + tile_row(thread_row(t), i), column = column0 + tile_column(thread_column(t), c / 4) + c % 4;
     if (row < args.m && column < args.n) {
-      store_sum(sides, tile.batch, row, column, held[e / 4][e % 4]);
+      store_sum(sides, result, tile.batch, row, column, held[e / 4][e % 4]);
     }
   }
 }

@@ -152,20 +152,39 @@ void keep(const uint mode, const uint rows, uint base, const uint turns, uvec4 h
 void keep_a(uvec4 held[LOADS]) { keep(MODE_A, BLOCK_A, 0, 0, held, args.a_turn, sums_a); }
 void keep_b(uvec4 held[LOADS]) { keep(MODE_B, BLOCK_B, FIRST_B, TURNS, held, args.b_turn, sums_b); }
 
-// Of each row of the tile, and of each column, the zero point and the sum over k; and what the sums of a row are
-// multiplied by, if they are and that is the same for all of its columns.
-shared int row_zeros[BM], row_sums[BM], column_zeros[BN], column_sums[BN];
-shared float row_factors[BM];
+// Of each row of the tile, and of each column, the zero point, the sum over k and the scale; what the sums of a row are
+// multiplied by where that is the same for all of its columns; and the biases of rows or columns.
+shared int row_zeros[BM], row_sums[BM], column_sums[BN];
+shared float row_scales[BM], row_factors[BM];
+shared ivec4 column_zeros[BN / 4];
+shared vec4 column_scales[BN / 4];
+shared uvec4 biases[BM / 4];
+Result result;
 
 void begin_products(uint row0, uint column0) {
+  result = result_of_all();
   for (uint i = gl_LocalInvocationIndex; i < BM; i += THREADS) {
     const uint row = min(row0 + i, args.m - 1);
     row_zeros[i] = zero_of_row(sides, row);
-    column_zeros[i] = zero_of_column(sides, min(column0 + i, args.n - 1));
     row_sums[i] = column_sums[i] = 0;
-    if (args.a_scale != 0 && args.b_place_column == 0) {
-      row_factors[i] = result_factor(sides, row, 0);
+    row_scales[i] = scale_of_row(sides, row);
+    if (args.b_place_column == 0) {
+      row_factors[i] = factor_of(result, row_scales[i], scale_of_column(sides, 0));
     }
+  }
+  for (uint i = gl_LocalInvocationIndex; i < BN / 4; i += THREADS) {
+    ivec4 zeros;
+    vec4 scales;
+    uvec4 bias;
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      const uint row = min(row0 + 4 * i + j, args.m - 1), column = min(column0 + 4 * i + j, args.n - 1);
+      zeros[j] = zero_of_column(sides, column);
+      scales[j] = scale_of_column(sides, column);
+      bias[j] = args.bias_row != 0 ? bias_of(batch, row, 0) : bias_of(batch, 0, column);
+    }
+    column_zeros[i] = zeros;
+    column_scales[i] = scales;
+    biases[i] = bias;
   }
 }
 
@@ -189,8 +208,9 @@ void end_products() {
 
 ivec4 ended(uint row, uint column, ivec4 sum) {
   const int zero = row_zeros[row], rest = int(bytes_count) * zero - row_sums[row];
+  const ivec4 zeros = column_zeros[column / 4];
   [[unroll]] for (uint j = 0; j < 4; ++j) {
-    sum[j] += column_zeros[column + j] * rest - zero * column_sums[column + j];
+    sum[j] += zeros[j] * rest - zero * column_sums[column + j];
   }
   return sum;
 }
@@ -201,35 +221,41 @@ void finish(uint row, uint column, ivec4 sum) {
   }
   if ((args.vector & VECTOR_C) == 0) {
     for (uint j = 0; j < min(args.n - column, 4); ++j) {
-      store_sum(sides, batch, row, column + j, sum[j]);
+      store_sum(sides, result, batch, row, column + j, sum[j]);
     }
     return;
   }
-  const uint quad = (batch * args.c_batch + row * args.n + column) >> 2;
+  const uint quad = (batch * args.c_batch + row * uint(args.c_row) + column) >> 2;
   if (args.a_scale == 0) {
     U32x4(args.c).v[quad] = uvec4(sum);
     return;
   }
-  vec4 factors = vec4(row_factors[row % BM]);
+  const uint own = row % BM, four = column % BN / 4;
+  vec4 factors = vec4(row_factors[own]);
   if (args.b_place_column != 0) {
+    const vec4 scales = column_scales[four];
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-      factors[j] = result_factor(sides, row, column + j);
+      factors[j] = factor_of(result, row_scales[own], scales[j]);
     }
   }
-  if (args.y_scale == 0) {
-    vec4 floats;
+  const uvec4 bias = args.bias_row != 0 ? uvec4(biases[own / 4][own % 4]) : biases[four];
+  if (args.y_scale != 0 && (args.ending & ENDING_FLOATS) == 0) {
+    uint bytes = 0;
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-      floats[j] = scaled(factors[j], column + j, sum[j]);
+      bytes |= rescaled(result, factors[j], bias[j], sum[j]) << 8 * j;
     }
+    U32(args.c).v[quad] = bytes;
+    return;
+  }
+  vec4 floats;
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    floats[j] = scaled(factors[j], bias[j], sum[j]);
+  }
+  if (args.y_scale == 0) {
     F32x4(args.c).v[quad] = floats;
     return;
   }
-  sum += bias_of(batch, row);
-  uint bytes = 0;
-  for (uint j = 0; j < 4; ++j) {
-    bytes |= rescaled(factors[j], sum[j]) << 8 * j;
-  }
-  U32(args.c).v[quad] = bytes;
+  U32(args.c).v[quad] = packed(quantized4_by(result.scale, floats, result.zero, args.y_low, args.y_low + 255));
 }
 
 void main() {

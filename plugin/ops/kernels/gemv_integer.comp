@@ -131,6 +131,7 @@ void main() {
       return;
     }
   }
+  const Result result = result_of_all();
   for (uint e = t; e < size; e += THREADS) {
     int total = totals[e];
     if (args.splits > 1) {
@@ -141,7 +142,7 @@ void main() {
     }
     const uint row = e / COLUMNS, column = column0 + e % COLUMNS;
     if (row < args.m && column < args.n) {
-      store_sum(sides, batch, row, column, total);
+      store_sum(sides, result, batch, row, column, total);
     }
   }
 }

@@ -27,12 +27,17 @@ struct Args {
   uint a_turn, b_turn;                  // what turns the highest bits of four bytes, or 0
   int y_low;                            // the least number of a result's type, -128 or 0
   uint words;                           // WORDS_...
+  uint ending;                          // ENDING_...
 };
 LEAT_ARGS
 
 // Bits of `words`: four bytes along k lie side by side at a multiple of four.
 #define WORDS_A 1
 #define WORDS_B 2
+
+// Bits of `ending`: sums that become bytes become floats first, with a bias of floats; negative floats become 0.
+#define ENDING_FLOATS 1
+#define ENDING_RELU 2
 
 #ifdef DOTS
 // OpSDot of SPV_KHR_integer_dot_product: capabilities DotProduct and DotProductInput4x8BitPacked, and that format.
@@ -106,41 +111,70 @@ int zero_of_column(Sides sides, uint column) {
                      args.b_turn);
 }
 
-// What sums of a row and a column are multiplied by, to be floats, or those of the result's scale.
-float result_factor(Sides sides, uint row, uint column) {
-  const float a = F32(args.a_scale).v[sides.a_place + int(row) * args.a_place_row];
-  const float b = F32(args.b_scale).v[sides.b_place + int(column) * args.b_place_column];
-  return args.y_scale == 0 ? a * b : exact_quotient(a * b, F32(args.y_scale).v[0]);
+// What all results have in common. It is read before any of them is stored, because a compiler that cannot tell what a
+// store is to reads it again behind each.
+struct Result {
+  Divisor scale;
+  int zero;
+};
+Result result_of_all() {
+  Result r;
+  r.scale = divisor_of(args.y_scale != 0 ? F32(args.y_scale).v[0] : 1.0);
+  const uint byte = leat_byte_if_any(args.y_zero, 0, args.c);
+  r.zero = args.y_low < 0 ? bitfieldExtract(int(byte), 0, 8) : int(byte);
+  return r;
 }
 
-// A sum, multiplied by that, as a float with the bias of its column; two roundings, as by two operators.
-float scaled(float factor, uint column, int sum) {
+float scale_of_row(Sides sides, uint row) {
+  return args.a_scale != 0 ? F32(args.a_scale).v[sides.a_place + int(row) * args.a_place_row] : 0.0;
+}
+float scale_of_column(Sides sides, uint column) {
+  return args.b_scale != 0 ? F32(args.b_scale).v[sides.b_place + int(column) * args.b_place_column] : 0.0;
+}
+
+// The bits of a bias, which is an int where sums become bytes at once, or else a float.
+uint bias_of(uint batch, uint row, uint column) {
+  const int place =
+      int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row + int(column) * args.bias_column;
+  return args.bias != 0 ? U32(args.bias).v[place] : 0;
+}
+
+// What sums of a row and a column with these scales are multiplied by.
+float factor_of(Result r, float row_scale, float column_scale) {
+  const bool rescales = args.y_scale != 0 && (args.ending & ENDING_FLOATS) == 0;
+  return rescales ? exact_quotient(row_scale * column_scale, r.scale.scale) : row_scale * column_scale;
+}
+
+// A sum, multiplied by that, as a float with its bias; two roundings, as by two operators.
+float scaled(float factor, uint bias, int sum) {
   precise const float x = float(sum) * factor;
-  precise const float y = x + (args.bias == 0 ? 0.0 : F32(args.bias).v[int(column) * args.bias_column]);
-  return args.bias == 0 ? x : y;
+  precise const float y = x + uintBitsToFloat(bias);
+  const float z = args.bias == 0 ? x : y;
+  return (args.ending & ENDING_RELU) != 0 && z < 0.0 ? 0.0 : z;
 }
 
 // A sum, multiplied by that, as a byte.
-uint rescaled(float factor, int sum) {
-  const uint byte = leat_byte_if_any(args.y_zero, 0, args.c);
-  const int zero = args.y_low < 0 ? bitfieldExtract(int(byte), 0, 8) : int(byte);
-  const float low = float(args.y_low - zero);
-  return uint(int(clamp(roundEven(float(sum) * factor), low, low + 255.0)) + zero) & 0xffu;
+uint rescaled(Result r, float factor, uint bias, int sum) {
+  if ((args.ending & ENDING_FLOATS) != 0) {
+    const float x = scaled(factor, bias, sum);
+    return uint(quantized_by(r.scale, x, r.zero, args.y_low, args.y_low + 255)) & 0xffu;
+  }
+  const float low = float(args.y_low - r.zero);
+  return uint(int(clamp(roundEven(float(sum + int(bias)) * factor), low, low + 255.0)) + r.zero) & 0xffu;
 }
 
-int bias_of(uint batch, uint row) {
-  return args.bias == 0 ? 0
-                        : I32(args.bias).v[int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row];
-}
-
-void store_sum(Sides sides, uint batch, uint row, uint column, int sum) {
-  const uint at = batch * args.c_batch + row * args.n + column;
-  if (args.y_scale != 0) {
-    U8(args.c).v[at] = uint8_t(rescaled(result_factor(sides, row, column), sum + bias_of(batch, row)));
-  } else if (args.a_scale != 0) {
-    F32(args.c).v[at] = scaled(result_factor(sides, row, column), column, sum);
-  } else {
+void store_sum(Sides sides, Result r, uint batch, uint row, uint column, int sum) {
+  const uint at = batch * args.c_batch + row * uint(args.c_row) + column;
+  if (args.a_scale == 0) {
     I32(args.c).v[at] = sum;
+    return;
+  }
+  const float factor = factor_of(r, scale_of_row(sides, row), scale_of_column(sides, column));
+  const uint bias = bias_of(batch, row, column);
+  if (args.y_scale != 0) {
+    U8(args.c).v[at] = uint8_t(rescaled(r, factor, bias, sum));
+  } else {
+    F32(args.c).v[at] = scaled(factor, bias, sum);
   }
 }
 

@@ -84,4 +84,59 @@ int quantized(uint type, float x, float scale, int zero, int low, int high) {
   return int(clamp(whole_quotient(type, x, scale), float(low - zero), float(high - zero))) + zero;
 }
 
+// A scale of float32 that many numbers are divided by.
+struct Divisor {
+  float scale;
+  float inverse; // NaN where a product with it may be further off than is_quotient() says
+};
+Divisor divisor_of(float scale) {
+  Divisor d;
+  d.scale = scale;
+  d.inverse = ((floatBitsToUint(scale) >> 23) & 0xffu) - 24u < 228u ? exact_quotient(1.0, scale)
+                                                                    : uintBitsToFloat(0x7fc00000u);
+  return d;
+}
+
+// x / scale, rounded to the nearest whole number, or beyond 512, where all bytes end, to that; false: it may be another
+// one, because the quotient is close to the middle of two. The product with the inverse, of two roundings, is off by less
+// than 2^-13 there. From 2^23 to 2^24 floats are whole, so that a sum there rounds, and its bits are the number.
+bool is_quotient(Divisor d, float x, out int whole) {
+  const float shift = 12582912.0;
+  const float q = x * d.inverse;
+  precise const float shifted = clamp(q, -512.0, 512.0) + shift;
+  precise const float rest = q - (shifted - shift);
+  whole = floatBitsToInt(shifted) - floatBitsToInt(shift);
+  return abs(abs(rest) - 0.5) > 1.220703125e-4;
+}
+int exact_whole(Divisor d, float x) { return int(clamp(whole_quotient(LEAT_ANY_F32, x, d.scale), -512.0, 512.0)); }
+
+// quantized() of float32 to bytes, of one and of four.
+int quantized_by(Divisor d, float x, int zero, int low, int high) {
+  int whole;
+  if (!is_quotient(d, x, whole)) {
+    whole = exact_whole(d, x);
+  }
+  return clamp(whole + zero, low, high);
+}
+ivec4 quantized4_by(Divisor d, vec4 x, int zero, int low, int high) {
+  int whole[4];
+  bool all = true;
+  [[unroll]] for (uint j = 0; j < 4; ++j) {
+    const bool is = is_quotient(d, x[j], whole[j]);
+    all = all && is;
+  }
+  if (!all) {
+    [[unroll]] for (uint j = 0; j < 4; ++j) {
+      whole[j] = exact_whole(d, x[j]);
+    }
+  }
+  return clamp(ivec4(whole[0], whole[1], whole[2], whole[3]) + zero, low, high);
+}
+
+// Four of them, as bytes side by side.
+uint packed(ivec4 y) {
+  y &= 0xff;
+  return uint(y.x | y.y << 8 | y.z << 16 | y.w << 24);
+}
+
 #endif
