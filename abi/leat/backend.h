@@ -796,7 +796,11 @@ typedef struct leat_event_api {
  * Equal, Less, Greater, LessOrEqual and GreaterOrEqual give 1 or 0, and the condition of Where is any number but 0.
  *   `operands` lists those of all steps, one after the other: of each its operator's inputs, then its attributes
  * (alpha, beta, gamma; of Shrink lambd, bias). An operand is the number of an input; behind these the results of steps
- * count on; -1, -2... are the elements of `constants`, up to 32. */
+ * count on; -1, -2... are the elements of `constants`, up to 32.
+ * - QuantizedPointwise(inputs...) is Pointwise of float32, but each input may be of int8 or uint8: then its element of
+ *   `scales` is not 0, and in its place is what DequantizeLinear gives for it with that and its element of
+ *   `zero_points`. With result_type, ONNX's number of int8 or uint8, the result is quantised by QuantizeLinear with
+ *   result_scale and result_zero_point. */
 
 #define LEAT_MAX_RANK 8 /**< dimensions of a tensor at most */
 

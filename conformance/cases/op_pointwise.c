@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases of Pointwise: programs of elementwise functions. */
+/* Cases of Pointwise, programs of elementwise functions, and of QuantizedPointwise. */
 #include <math.h>
 
 #include "cases/op_engine.h"
@@ -13,6 +13,22 @@
   {                                                                             \
     POINTWISE(named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
+/* Operands of bytes, and what makes floats of them and bytes of floats. */
+#define QUANTIZED(named) .name = "QuantizedPointwise", .label = named, .since_version = 1, .domain = "leat"
+#define CODED(named, attributes_given, ...)                                     \
+  {                                                                             \
+    QUANTIZED(named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define SCALES(...) A_FLOATS("scales", __VA_ARGS__)
+#define ZEROS(...) A_INTS("zero_points", __VA_ARGS__)
+#define TO_U8(scale, zero) A_INT("result_type", 2), A_FLOAT("result_scale", scale), A_INT("result_zero_point", zero)
+#define TO_S8(scale, zero) A_INT("result_type", 3), A_FLOAT("result_scale", scale), A_INT("result_zero_point", zero)
+#define U8(...) U8_RANGE(0, 255, __VA_ARGS__)
+#define S8(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
+/* The sum of two, as a residual is added: each with a scale of its own. */
+#define RESIDUAL \
+  ATTRIBUTES(FUNCTIONS("Add Relu"), OPERANDS(0, 1, 2), SCALES(0.02f, 0.035f), ZEROS(121, -7), TO_U8(0.03f, 3))
+
 /* One function of one number, whose parameters are constants: of numbers that it is for, and of special ones. */
 #define ONE(function, low, high)                                                            \
   ROW(function, ATTRIBUTES(FUNCTIONS(function), OPERANDS(0)), F32_RANGE(low, high, 5, 13)), \
@@ -161,6 +177,55 @@ static const leati_op_spec specs[] = {
      .attributes = ATTRIBUTES(FUNCTIONS("Mul Add"), OPERANDS(0, 1, 2, -1), CONSTANTS(0.5f)),
      .inputs = {F32(37, 113), F32(37, 113)}},
     ROW("empty", ATTRIBUTES(FUNCTIONS("Add Relu"), OPERANDS(0, 1, 2)), F32(3, 0, 2), F32(1, 2)),
+
+    /* Bytes. */
+    {QUANTIZED("residual"), .variants = ALL_VIEWS | VIEW_IN_PLACE, .threads = THREADS_8 | THREADS_16,
+     .attributes = RESIDUAL, .inputs = {U8(5, 7, 12), S8(5, 7, 12)}},
+    CODED("tail", RESIDUAL, U8(3, 17), S8(3, 17)),
+    CODED("one", RESIDUAL, U8(1), S8(1)),
+    {QUANTIZED("row"), .variants = VIEW_OFFSET | VIEW_SLICED, .attributes = RESIDUAL, .inputs = {U8(65, 36), S8(36)}},
+    CODED("column", RESIDUAL, U8(65, 36), S8(65, 1)),
+    CODED("both_ways", RESIDUAL, U8(7, 1, 5), S8(3, 1)),
+    CODED("scalars", RESIDUAL, U8_RANGE(0, 255, 1), RANGE_OF(LEATI_REF_INT8, -128, 127, 1)),
+    {QUANTIZED("large"), .threads = THREADS_4, .attributes = RESIDUAL, .inputs = {U8(37, 113), S8(37, 113)}},
+    CODED("empty", RESIDUAL, U8(3, 0, 2), S8(1, 2)),
+    {QUANTIZED("to_float"), .variants = VIEWS | VIEW_OFFSET,
+     .attributes = ATTRIBUTES(FUNCTIONS("Sigmoid Mul"), OPERANDS(0, 0, 1), SCALES(0.04f), ZEROS(-3)),
+     .inputs = {S8(9, 20)}},
+    {QUANTIZED("from_float"), .variants = VIEWS | VIEW_OFFSET,
+     .attributes = ATTRIBUTES(FUNCTIONS("HardSwish"), OPERANDS(0), TO_S8(0.025f, -100)),
+     .inputs = {F32_RANGE(-4, 4, 9, 20)}},
+    CODED("float", ATTRIBUTES(FUNCTIONS("Neg"), OPERANDS(0)), F32(9, 5)),
+    CODED("special_to_uint8", ATTRIBUTES(FUNCTIONS("Neg"), OPERANDS(0), TO_U8(0.5f, 77)),
+          F32_SPECIAL(1, SPECIAL_COUNT)),
+    CODED("special_to_int8", ATTRIBUTES(FUNCTIONS("Neg"), OPERANDS(0), TO_S8(1e-30f, 0)),
+          F32_SPECIAL(1, SPECIAL_COUNT)),
+    CODED("halfway", ATTRIBUTES(FUNCTIONS("Abs"), OPERANDS(0), SCALES(0.25f), TO_S8(0.5f, 3)), S8(256)),
+    CODED("saturated", ATTRIBUTES(FUNCTIONS("Mul"), OPERANDS(0, 0), SCALES(1), ZEROS(128), TO_S8(3, -128)), U8(256)),
+    CODED("negative_scales", ATTRIBUTES(FUNCTIONS("Relu"), OPERANDS(0), SCALES(-0.1f), ZEROS(9), TO_U8(-0.07f, 200)),
+          S8(5, 52)),
+    CODED("clipped",
+          ATTRIBUTES(FUNCTIONS("Clip LeakyRelu"), OPERANDS(0, -1, -2, 1, -3), CONSTANTS(-1, 6, 0.01f), SCALES(0.07f),
+                     ZEROS(100), TO_U8(0.03f, 40)),
+          U8(3, 44)),
+    {QUANTIZED("gated"), .variants = VIEW_OFFSET | VIEW_TRANSPOSED, .threads = THREADS_8,
+     .attributes = ATTRIBUTES(FUNCTIONS("Sigmoid Mul Add"), OPERANDS(1, 0, 3, 4, 2), SCALES(0.02f, 0.05f, 0),
+                              ZEROS(128, 3, 0), TO_U8(0.02f, 128)),
+     .inputs = {U8(2, 7, 4, 5), S8(2, 7, 1, 1), F32(4, 5)}},
+    {QUANTIZED("eight_inputs"), .variants = VIEWS | VIEW_OFFSET,
+     .attributes = ATTRIBUTES(
+         FUNCTIONS("Add Add Add Add Add Add Add"), OPERANDS(0, 1, 8, 2, 9, 3, 10, 4, 11, 5, 12, 6, 13, 7),
+         SCALES(0.02f, 0, 0.03f, 0.04f, 0, 0.05f, 0.06f, 0.07f), ZEROS(0, 0, -128, 127, 0, 255, 1, 2), TO_S8(0.3f, 20)),
+     .inputs = {U8(3, 5, 8), F32(8), S8(5, 1), S8(3, 1, 1), F32_SCALAR, U8(3, 5, 8), U8(5, 8), S8(3, 1, 8)}},
+    CODED("sixteen_steps",
+          ATTRIBUTES(
+              FUNCTIONS("Mul Add Tanh Mul Add Relu Mul Add Sigmoid Mul Add Tanh Mul Add Abs Max"),
+              OPERANDS(0, -1, 3, 1, 4, 5, -2, 6, 2, 7, 8, -3, 9, 0, 10, 11, -1, 12, 1, 13, 14, -2, 15, 2, 16, 0, 17),
+              CONSTANTS(0.75f, -0.5f, 1.25f), SCALES(0.01f, 0.02f, 0), ZEROS(128, 0, 0), TO_U8(0.02f, 7)),
+          U8(6, 44), S8(44), F32(6, 1)),
+    CODED("rank8",
+          ATTRIBUTES(FUNCTIONS("Add Mul"), OPERANDS(0, 1, 2, 0), SCALES(0.02f, 0.03f), ZEROS(0, 100), TO_U8(0.5f, 0)),
+          S8(2, 1, 3, 1, 2, 1, 2, 3), U8(1, 2, 1, 3, 1, 2, 1, 1)),
 };
 
 void leati_cases_op_pointwise(leat_case_list *list) {

@@ -250,20 +250,16 @@ static void where(leati_draw *d) {
 }
 
 /* Programs of functions that move by little more than their operands do, so that the reference's bounds stay small. */
-static void pointwise(leati_draw *d) {
+static void draw_program(leati_draw *d, int64_t inputs) {
   static const struct {
     const char *functions;
     const char *operands; /* how many each has */
   } programs[] = {{"Relu", "1"},           {"Sigmoid Mul", "12"},       {"Add Relu", "21"},     {"Mul Add Tanh", "221"},
                   {"Gelu Sub Min", "122"}, {"Neg Abs Max Erf", "1121"}, {"Mul Add Clip", "223"}};
   static const double constants[] = {0.5, -1, 2};
-  const int32_t rank = draw_rank(d, 0, RANK);
-  const int64_t inputs = leati_draw_int(d, 1, 4), which = leati_draw_int(d, 0, G_N_ELEMENTS(programs) - 1);
-  int64_t dims[RANK], operands[LEAT_DRAW_RANK];
+  const int64_t which = leati_draw_int(d, 0, G_N_ELEMENTS(programs) - 1);
+  int64_t operands[LEAT_DRAW_RANK];
   int32_t count = 0;
-  leati_draw_dims(d, rank, dims);
-  for (int64_t k = 0; k < inputs; k++)
-    narrowed_input(d, LEAT_TYPE_FLOAT32, rank, dims);
   for (int64_t k = 0; programs[which].operands[k] != '\0'; k++) {
     for (int n = 0; n < programs[which].operands[k] - '0'; n++)
       operands[count++] = leati_draw_int(d, -(int64_t)G_N_ELEMENTS(constants), inputs + k - 1);
@@ -271,6 +267,38 @@ static void pointwise(leati_draw *d) {
   leati_draw_attribute_string(d, "functions", programs[which].functions);
   leati_draw_attribute_ints(d, "operands", count, operands);
   leati_draw_attribute_floats(d, "constants", G_N_ELEMENTS(constants), constants);
+}
+
+static void pointwise(leati_draw *d) {
+  const int32_t rank = draw_rank(d, 0, RANK);
+  const int64_t inputs = leati_draw_int(d, 1, 4);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  for (int64_t k = 0; k < inputs; k++)
+    narrowed_input(d, LEAT_TYPE_FLOAT32, rank, dims);
+  draw_program(d, inputs);
+}
+
+/* The same with operands and a result that may be bytes. */
+static void quantized_pointwise(leati_draw *d) {
+  const int32_t rank = draw_rank(d, 0, RANK), inputs = (int32_t)leati_draw_int(d, 1, 4);
+  int64_t dims[RANK], zeros[LEAT_DRAW_RANK];
+  double scales[LEAT_DRAW_RANK];
+  leati_draw_dims(d, rank, dims);
+  for (int32_t k = 0; k < inputs; k++) {
+    const uint64_t type = leati_draw_type(d, "T1");
+    narrowed_input(d, type, rank, dims);
+    scales[k] = is_float(type) ? 0 : g_rand_double_range(d->rand, 0.01, 0.3);
+    zeros[k] = is_float(type) ? 0 : leati_draw_int(d, 0, 9);
+  }
+  leati_draw_attribute_floats(d, "scales", inputs, scales);
+  leati_draw_attribute_ints(d, "zero_points", inputs, zeros);
+  draw_program(d, inputs);
+  if (leati_draw_chance(d, 60)) {
+    leati_draw_attribute_int(d, "result_type", leati_draw_int(d, 2, 3));
+    leati_draw_attribute_float(d, "result_scale", g_rand_double_range(d->rand, 0.01, 0.3));
+    leati_draw_attribute_int(d, "result_zero_point", leati_draw_int(d, 0, 127));
+  }
 }
 
 /* ---- Movement --------------------------------------------------------------------------------------------------- */
@@ -1611,6 +1639,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"elementwise", "", "Mean", variadic},
     {"elementwise", "", "Clip", clip},
     {"elementwise", "leat", "Pointwise", pointwise},
+    {"elementwise", "leat", "QuantizedPointwise", quantized_pointwise},
     {"elementwise", "", "Where", where},
     {"elementwise", "", "Cast", cast},
     {"elementwise", "", "CastLike", cast_like},

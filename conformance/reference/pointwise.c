@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pointwise: a program of functions, each computed by the reference of its operator. */
+/* Pointwise: a program of functions, each computed by the reference of its operator; and QuantizedPointwise, one whose
+ * operands and result may be bytes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "reference/bound.h"
 #include "reference/node.h"
+#include "reference/quantize.h"
 
+#define INPUTS_MAX 8
 #define STEPS_MAX 16
 #define OPERANDS_MAX 3
 
@@ -202,13 +206,16 @@ static bool run_operator(const program *p, const function *f, const int64_t *ope
   return ok;
 }
 
-/* The largest bound among the operands of an element, of which each may be off by its own. */
+/* The largest bound among the operands of an element, of which each may be off by its own: an input is where it was
+ * dequantised. */
 static double operand_bound(const program *p, const function *f, const int64_t *operands, int32_t rank,
                             const int64_t *index) {
   double most = 0;
   for (uint32_t k = 0; k < f->inputs; k++) {
-    if (operands[k] >= p->node->input_count) {
-      const leati_ref_tensor *from = &p->results[operands[k] - p->node->input_count];
+    if (operands[k] >= 0) {
+      const uint32_t inputs = p->node->input_count;
+      const leati_ref_tensor *from =
+          operands[k] < inputs ? p->node->inputs[operands[k]] : &p->results[operands[k] - inputs];
       most = fmax(most, from->bound[leati_ref_broadcast_at(from, rank, index)]);
     }
   }
@@ -353,7 +360,84 @@ static bool run_pointwise(leati_ref_node *node) {
   return ok;
 }
 
+/* Whether scale and zero point are those of a type: of bytes, or none of floats. */
+static bool codes(leati_ref_type type, double scale, int64_t zero_point) {
+  if (type == LEATI_REF_FLOAT32) {
+    return scale == 0 && zero_point == 0;
+  }
+  return isfinite(scale) && scale != 0 && zero_point >= leati_ref_type_low(type) &&
+         zero_point <= leati_ref_type_high(type);
+}
+
+/* Makes floats of an input; of floats a copy. */
+static bool dequantise(leati_ref_node *node, uint32_t number, leati_ref_tensor *out) {
+  const leati_ref_tensor *x = node->inputs[number];
+  const leat_attribute *scales = leati_ref_attribute(node, "scales");
+  const double scale = scales != NULL && number < scales->count ? (double)scales->floats[number] : 0;
+  const int64_t zero_point = leati_ref_ints_at(node, "zero_points", number, 0);
+  if (!codes(x->type, scale, zero_point)) {
+    return leati_ref_fail(node, "QuantizedPointwise: input %u with a scale that its type cannot have", number);
+  }
+  leati_ref_tensor_init(out, LEATI_REF_FLOAT32, x->rank, x->dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    out->f[k] = x->f != NULL ? x->f[k] : (double)(x->i[k] - zero_point) * scale;
+    out->bound[k] = x->f != NULL ? 0 : leati_ref_bound_ulps(out->f[k], 1);
+  }
+  return true;
+}
+
+/* Makes of the floats that a program gave what the node gives; `y` is used up. */
+static bool quantise(leati_ref_node *node, leati_ref_tensor *y) {
+  const int64_t number = leati_ref_int(node, "result_type", 0);
+  const leati_ref_type type = number != 0 ? leati_ref_type_from_onnx(number) : LEATI_REF_FLOAT32;
+  const double scale = (double)leati_ref_float(node, "result_scale", 0);
+  const int64_t zero_point = leati_ref_int(node, "result_zero_point", 0);
+  const bool bytes = type == LEATI_REF_INT8 || type == LEATI_REF_UINT8;
+  leati_ref_tensor *out = &node->outputs[0];
+  if ((!bytes && number != 0) || !codes(type, scale, zero_point)) {
+    leati_ref_tensor_clear(y);
+    return leati_ref_fail(node, "QuantizedPointwise: a result of such a type and scale cannot be");
+  }
+  if (!bytes) {
+    *out = *y;
+    return true;
+  }
+  leati_ref_tensor_init(out, type, y->rank, y->dims);
+  out->bound = leati_ref_alloc(out->count, sizeof(double));
+  for (int64_t k = 0; k < y->count; k++) {
+    leati_ref_quantise(out, k, y->f[k] - y->bound[k], y->f[k] + y->bound[k], scale, zero_point);
+  }
+  leati_ref_tensor_clear(y);
+  return true;
+}
+
+static bool run_quantized_pointwise(leati_ref_node *node) {
+  const leat_attribute *scales = leati_ref_attribute(node, "scales"), *zeros = leati_ref_attribute(node, "zero_points");
+  leati_ref_tensor inputs[INPUTS_MAX] = {{0}};
+  const leati_ref_tensor *given[INPUTS_MAX];
+  if (node->input_count > INPUTS_MAX || (scales != NULL && scales->count != 0 && scales->count != node->input_count) ||
+      (zeros != NULL && zeros->count != 0 && zeros->count != node->input_count)) {
+    return leati_ref_fail(node, "QuantizedPointwise: lists that do not go together");
+  }
+  bool ok = true;
+  for (uint32_t k = 0; k < node->input_count && ok; k++) {
+    ok = dequantise(node, k, &inputs[k]);
+    given[k] = &inputs[k];
+  }
+  leati_ref_node floats = *node;
+  floats.inputs = given;
+  if (ok && !run_pointwise(&floats)) {
+    ok = leati_ref_fail(node, "%s", floats.error);
+  }
+  ok = ok && quantise(node, &floats.outputs[0]);
+  for (uint32_t k = 0; k < INPUTS_MAX; k++) {
+    leati_ref_tensor_clear(&inputs[k]);
+  }
+  return ok;
+}
+
 const leati_ref_entry leati_ref_pointwise[] = {
     {"Pointwise", run_pointwise},
+    {"QuantizedPointwise", run_quantized_pointwise},
     {NULL, NULL},
 };

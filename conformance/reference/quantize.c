@@ -144,8 +144,8 @@ static bool run_dynamic_quantize(leati_ref_node *node) {
   return true;
 }
 
-/* Sets an element to what `x`, which may be `off` by so much, is rounded to, with its bound. */
-static void set_rounded(leati_ref_tensor *y, int64_t k, double x, double off, int64_t zero_point) {
+void leati_ref_requantise(leati_ref_tensor *y, int64_t k, double x, int64_t zero_point) {
+  const double off = 6 * LEATI_REF_ULP * fabs(x);
   const double low = (double)leati_ref_type_low(y->type), high = (double)leati_ref_type_high(y->type);
   const double zero = (double)zero_point;
   const double least = fmin(fmax(nearbyint(x - off) + zero, low), high);
@@ -153,8 +153,11 @@ static void set_rounded(leati_ref_tensor *y, int64_t k, double x, double off, in
   y->bound[k] = fmin(fmax(nearbyint(x + off) + zero, low), high) - least;
 }
 
-void leati_ref_requantise(leati_ref_tensor *y, int64_t k, double x, int64_t zero_point) {
-  set_rounded(y, k, x, 6 * LEATI_REF_ULP * fabs(x), zero_point);
+void leati_ref_quantise(leati_ref_tensor *y, int64_t k, double low, double high, double scale, int64_t zero_point) {
+  const int64_t one = quantized(LEATI_REF_FLOAT32, low, scale, zero_point, y->type);
+  const int64_t other = quantized(LEATI_REF_FLOAT32, high, scale, zero_point, y->type);
+  y->i[k] = one < other ? one : other;
+  y->bound[k] = fabs((double)(other - one));
 }
 
 bool leati_ref_quantise_output(leati_ref_node *node, const leati_ref_tensor *scale, const leati_ref_tensor *zero) {
@@ -169,10 +172,7 @@ bool leati_ref_quantise_output(leati_ref_node *node, const leati_ref_tensor *sca
   leati_ref_tensor_init(y, zero != NULL ? zero->type : LEATI_REF_UINT8, x.rank, x.dims);
   y->bound = leati_ref_alloc(y->count, sizeof(double));
   for (int64_t k = 0; k < y->count; k++) {
-    const double quotient = x.f[k] / scale->f[0];
-    /* The quotient is rounded. */
-    const double off = x.bound[k] / scale->f[0] + leati_ref_bound_ulps(quotient, 1);
-    set_rounded(y, k, quotient, off, zero != NULL ? zero->i[0] : 0);
+    leati_ref_quantise(y, k, x.f[k] - x.bound[k], x.f[k] + x.bound[k], scale->f[0], zero != NULL ? zero->i[0] : 0);
   }
   leati_ref_tensor_clear(&x);
   return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Sums of products of bytes, as quantised results.
+ * Results of operators that quantise what they compute.
  */
 #ifndef LEAT_CONFORMANCE_REFERENCE_QUANTIZE_H_
 #define LEAT_CONFORMANCE_REFERENCE_QUANTIZE_H_
@@ -18,5 +18,7 @@ void leati_ref_requantise(leati_ref_tensor *y, int64_t k, double x, int64_t zero
  * Relu, and with a scale quantised as QuantizeLinear does, with a bound.
  * @param scale [in] NULL: it stays of floats; else with one element, as `zero`, which may be NULL */
 bool leati_ref_quantise_output(leati_ref_node *node, const leati_ref_tensor *scale, const leati_ref_tensor *zero);
+/** The same for a number that lies between two floats and is quantised by a scale as QuantizeLinear does. */
+void leati_ref_quantise(leati_ref_tensor *y, int64_t k, double low, double high, double scale, int64_t zero_point);
 
 #endif /* LEAT_CONFORMANCE_REFERENCE_QUANTIZE_H_ */

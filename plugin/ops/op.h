@@ -29,7 +29,7 @@ typedef struct leati_call {
 } leati_call;
 
 /** Type constraints of one operator at most. */
-#define LEATI_TYPE_CONSTRAINTS_MAX 8
+#define LEATI_TYPE_CONSTRAINTS_MAX 9
 
 /** An operator as it stands in a model, after import: every field of every struct is there, and constants were checked.
  */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pointwise: a program of elementwise functions in one dispatch. Its functions and operands become specialisation
- * constants of kernels/pointwise.comp, so that a pipeline is made for each program; its constants do not. */
+ * constants of kernels/pointwise.comp, so that a pipeline is made for each program; its constants do not.
+ * QuantizedPointwise: one of float32, whose operands and result may be bytes with a scale. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,22 +11,43 @@
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/elementwise.h"
+#include "ops/integer_product.h"
 #include "ops/pointwise.h"
 #include "ops/walk.h"
 
 static LEATI_ATTRIBUTE(attribute_functions, "functions", STRING);
 static LEATI_ATTRIBUTE(attribute_operands, "operands", INTS);
 static LEATI_ATTRIBUTE(attribute_constants, "constants", FLOATS);
+static LEATI_ATTRIBUTE(attribute_scales, "scales", FLOATS);
+static LEATI_ATTRIBUTE(attribute_zero_points, "zero_points", INTS);
+static LEATI_ATTRIBUTE(attribute_result_scale, "result_scale", FLOAT);
+static LEATI_ATTRIBUTE(attribute_result_zero_point, "result_zero_point", INT);
+static LEATI_ATTRIBUTE(attribute_result_type, "result_type", INT);
 
 /* Operands of one function at most. */
 #define OPERANDS_MAX 3
 
+/* Of bytes that stand for floats. */
+typedef struct quantisation {
+  float scale; /* 0: they are no bytes */
+  int64_t zero_point;
+} quantisation;
+
 /* A program. The numbers of values that its steps name are those of the kernel. */
 typedef struct program {
+  const char *name; /* of the operator */
   uint32_t input_count, step_count, constant_count;
   uint32_t steps[LEAT_POINTWISE_STEPS]; /* two bits for the kind of function, seven for LEAT_EW_*, six for each value */
   float constants[LEAT_POINTWISE_CONSTANTS];
+  /* QuantizedPointwise alone. */
+  quantisation inputs[LEAT_POINTWISE_INPUTS], result;
+  uint64_t result_type; /* LEAT_TYPE_* */
 } program;
+
+typedef struct dimension {
+  uint32_t size;
+  int32_t result, operands[LEAT_POINTWISE_INPUTS];
+} dimension;
 
 /* The kernel's argument record; of `dims` only as many as it has. */
 typedef struct pointwise_args {
@@ -33,17 +56,25 @@ typedef struct pointwise_args {
   uint32_t count;
   uint32_t zero;
   float constants[LEAT_POINTWISE_CONSTANTS];
-  struct {
-    uint32_t size;
-    int32_t result, operands[LEAT_POINTWISE_INPUTS];
-  } dims[LEAT_MAX_RANK];
+  union {
+    dimension dims[LEAT_MAX_RANK];
+    struct {
+      struct {
+        float scale, zero;
+        uint32_t flip;
+      } bytes[LEAT_POINTWISE_INPUTS];
+      float result_scale;
+      int32_t result_zero, result_low;
+      dimension dims[LEAT_MAX_RANK];
+    } quantized;
+  } rest;
 } pointwise_args;
 
 _Static_assert(sizeof(pointwise_args) <= LEATI_ARGS_MAX, "the argument record fits");
 _Static_assert(LEAT_POINTWISE_FIRST_CONSTANT == LEAT_POINTWISE_INPUTS + LEAT_POINTWISE_STEPS &&
                    LEAT_POINTWISE_FIRST_CONSTANT + LEAT_POINTWISE_CONSTANTS <= 64,
                "the number of a value has six bits");
-_Static_assert(sizeof(((pointwise_args *)0)->dims) == sizeof(((leati_walk *)0)->dims), "dims are those of a walk");
+_Static_assert(sizeof(dimension) == sizeof(((leati_walk *)0)->dims[0]), "dims are those of a walk");
 
 /* ---- Functions -------------------------------------------------------------------------------------------------- */
 
@@ -132,14 +163,14 @@ const char *leati_pointwise_name(uint32_t operation, uint32_t *out_operands) {
   return NULL;
 }
 
-static int32_t fail_function(uint32_t step, const char *name, size_t size, leat_error *err) {
+static int32_t fail_function(const program *p, const char *name, size_t size, leat_error *err) {
   char known[768];
   size_t used = 0;
   for (const function *f = functions; f < functions + FUNCTION_COUNT; ++f) {
     used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used == 0 ? "" : " ", f->name);
   }
-  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Pointwise: step %u is '%.*s', which is no function; those are: %s",
-                    step, size < 64 ? (int)size : 64, name, known);
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: step %u is '%.*s', which is no function; those are: %s",
+                    p->name, p->step_count, size < 64 ? (int)size : 64, name, known);
 }
 
 /* Which of the functions link_1 to link_3 of the kernel has the operation. */
@@ -161,9 +192,9 @@ static int32_t check_operand(const program *p, const function *f, int64_t operan
   return operand < made && operand >= -(int64_t)p->constant_count
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "Pointwise: step %u, %s, has operand %" PRId64
+                          "%s: step %u, %s, has operand %" PRId64
                           "; there are %u inputs and results of %u steps from 0 up, and %u constants from -1 down",
-                          p->step_count, f->name, operand, p->input_count, p->step_count, p->constant_count);
+                          p->name, p->step_count, f->name, operand, p->input_count, p->step_count, p->constant_count);
 }
 
 /* The kernel's number of a value. */
@@ -190,7 +221,7 @@ static int32_t read_constants(program *p, const leati_op_desc *desc, leat_error 
     return LEAT_OK;
   }
   if (given->count > LEAT_POINTWISE_CONSTANTS) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Pointwise: %" PRIu64 " constants; supported: up to %d",
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: %" PRIu64 " constants; supported: up to %d", p->name,
                       given->count, LEAT_POINTWISE_CONSTANTS);
   }
   p->constant_count = (uint32_t)given->count;
@@ -210,15 +241,15 @@ static int32_t read_steps(program *p, const leati_op_desc *desc, leat_error *err
     const size_t size = (size_t)((space != NULL ? space : end) - at);
     const function *const f = find_function(at, size);
     if (f == NULL) {
-      return fail_function(p->step_count, at, size, err);
+      return fail_function(p, at, size, err);
     }
     if (p->step_count == LEAT_POINTWISE_STEPS) {
-      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Pointwise: 'functions' has more than %d steps",
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: 'functions' has more than %d steps", p->name,
                         LEAT_POINTWISE_STEPS);
     }
     if (count - used < f->operands) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                        "Pointwise: 'operands' has %u elements, of which %u are left for step %u; %s takes %u", count,
+                        "%s: 'operands' has %u elements, of which %u are left for step %u; %s takes %u", p->name, count,
                         count - used, p->step_count, f->name, f->operands);
     }
     LEATI_TRY(add_step(p, f, operands + used, err));
@@ -228,14 +259,15 @@ static int32_t read_steps(program *p, const leati_op_desc *desc, leat_error *err
   return p->step_count != 0 && used == count
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "Pointwise: 'functions' has %u steps that take %u operands; 'operands' has %u", p->step_count,
-                          used, count);
+                          "%s: 'functions' has %u steps that take %u operands; 'operands' has %u", p->name,
+                          p->step_count, used, count);
 }
 
 /* ---- The operator ----------------------------------------------------------------------------------------------- */
 
 static int32_t pointwise_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   program *const p = leati_op_state(op);
+  p->name = leati_op_def_of(op)->info.name;
   p->input_count = desc->input_count;
   LEATI_TRY(read_constants(p, desc, err));
   return read_steps(p, desc, err);
@@ -245,40 +277,45 @@ static int32_t pointwise_infer(const leat_op *op, const leati_call *call, leat_s
   const program *const p = leati_op_state_const(op);
   for (uint32_t i = 0; i < p->input_count; ++i) {
     if (call->input_count != p->input_count || leati_input(call, i) == NULL) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Pointwise: its program is for %u inputs, all of them there",
-                        p->input_count);
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: its program is for %u inputs, all of them there",
+                        p->name, p->input_count);
     }
   }
   return leati_infer_broadcast(op, call, out, err);
 }
 
-static int32_t pointwise_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const program *const p = leati_op_state_const(op);
+/* Plans a program's dispatch. `bytes`: a bit for each input that is of bytes, and behind those of all that there may be
+ * one for the result; `dims_at`: where the dimensions are in `args`, of which all but those, constants and tensors is
+ * there. */
+static int32_t plan_program(const program *p, leati_planner *planner, const leati_call *call, leati_kernel kernel,
+                            uint32_t bytes, size_t dims_at, pointwise_args *args, leat_error *err) {
   const leati_view *const result = &call->outputs[0];
   if (result->count == 0) {
     return LEAT_OK;
   }
-  pointwise_args args = {.count = (uint32_t)result->count};
   const leati_view *operands[LEAT_POINTWISE_INPUTS];
   leati_access reads[LEAT_POINTWISE_INPUTS];
   for (uint32_t i = 0; i < p->input_count; ++i) {
     operands[i] = &call->inputs[i];
-    reads[i] = (leati_access){.view = operands[i], .field = &args.operands[i]};
+    reads[i] = (leati_access){.view = operands[i], .field = &args->operands[i]};
   }
   leati_walk way;
   LEATI_TRY(leati_walk_find(operands, p->input_count, result, &way, err));
-  memcpy(args.constants, p->constants, sizeof(args.constants));
-  memcpy(args.dims, way.dims, sizeof(args.dims));
   const uint32_t rank = way.access == LEAT_EW_FLAT ? 0 : way.rank;
+  args->count = (uint32_t)result->count;
+  memcpy(args->constants, p->constants, sizeof(args->constants));
+  memcpy((unsigned char *)args + dims_at, way.dims, rank * sizeof(dimension));
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_POINTWISE, result->type),
-                   .constants.pointwise =
-                       {.access = way.access, .rank = way.rank, .inputs = p->input_count, .steps = p->step_count}},
-      .args = &args,
-      .args_size = (uint32_t)(offsetof(pointwise_args, dims) + rank * sizeof(args.dims[0])),
+      .pipeline = {.kernel = kernel,
+                   .constants.pointwise = {.access = way.access,
+                                           .rank = way.rank,
+                                           .inputs = p->input_count | bytes << 4,
+                                           .steps = p->step_count}},
+      .args = args,
+      .args_size = (uint32_t)(dims_at + rank * sizeof(dimension)),
       .read_count = p->input_count,
       .reads = reads,
-      LEATI_WRITES({result, &args.result}),
+      LEATI_WRITES({result, &args->result}),
   };
   memcpy(dispatch.pipeline.constants.by_id + offsetof(leati_pointwise_constants, step_0) / sizeof(uint32_t), p->steps,
          p->step_count * sizeof(p->steps[0]));
@@ -286,7 +323,126 @@ static int32_t pointwise_plan(const leat_op *op, leati_planner *planner, const l
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
+static int32_t pointwise_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  pointwise_args args = {.zero = 0};
+  const leati_kernel kernel = leati_kernel_find(LEATI_KERNELS_POINTWISE, call->outputs[0].type);
+  return plan_program(leati_op_state_const(op), planner, call, kernel, 0, offsetof(pointwise_args, rest.dims), &args,
+                      err);
+}
+
+/* ---- Bytes ------------------------------------------------------------------------------------------------------ */
+
+static int32_t lowest(uint64_t type) {
+  return type == LEAT_TYPE_INT8 ? INT8_MIN : 0;
+}
+
+/* Fails unless scale and zero point are those of tensors of a type. */
+static int32_t check_quantisation(const program *p, const char *of, const quantisation *q, uint64_t type,
+                                  leat_error *err) {
+  const bool bytes = (type & LEATI_TYPES_BYTE) != 0;
+  if (bytes ? !isfinite(q->scale) || q->scale == 0 : q->scale != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s is of type %s, so its scale must be %s, not %g",
+                      p->name, of, leati_type_name(type), bytes ? "a finite number other than 0" : "0",
+                      (double)q->scale);
+  }
+  const int32_t low = lowest(type), high = bytes ? low + UINT8_MAX : 0;
+  return q->zero_point >= low && q->zero_point <= high
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "%s: %s is of type %s, so its zero point must be from %d to %d, not %" PRId64, p->name, of,
+                          leati_type_name(type), low, high, q->zero_point);
+}
+
+static int32_t check_input(const program *p, uint32_t i, uint64_t type, leat_error *err) {
+  char of[24];
+  (void)snprintf(of, sizeof(of), "input %u", i);
+  return check_quantisation(p, of, &p->inputs[i], type, err);
+}
+
+/* Fails unless a list that says something of each input has as many elements, or none. */
+static int32_t check_list(const program *p, const leat_op_attribute *list, uint64_t count, leat_error *err) {
+  return count == 0 || count == p->input_count
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: '%s' has %" PRIu64 " elements for %u inputs", p->name,
+                          list->name, count, p->input_count);
+}
+
+static int32_t read_inputs(program *p, const leati_op_desc *desc, leat_error *err) {
+  const leat_attribute *const scales = leati_attr(desc, attribute_scales.name), *const zeros = leati_attr(
+                                                                                    desc, attribute_zero_points.name);
+  const uint64_t scale_count = scales != NULL ? scales->count : 0, zero_count = zeros != NULL ? zeros->count : 0;
+  LEATI_TRY(check_list(p, &attribute_scales, scale_count, err));
+  LEATI_TRY(check_list(p, &attribute_zero_points, zero_count, err));
+  for (uint32_t i = 0; i < p->input_count; ++i) {
+    p->inputs[i] = (quantisation){.scale = scale_count != 0 ? scales->floats[i] : 0,
+                                  .zero_point = zero_count != 0 ? zeros->ints[i] : 0};
+    if (leati_is_given(desc, i)) {
+      LEATI_TRY(check_input(p, i, leati_type_of(desc->inputs[i].dtype), err));
+    }
+  }
+  return LEAT_OK;
+}
+
+static int32_t read_result(program *p, const leati_op_desc *desc, leat_error *err) {
+  const int64_t number = leati_attr_int(desc, attribute_result_type.name, 0);
+  p->result = (quantisation){.scale = leati_attr_float(desc, attribute_result_scale.name, 0),
+                             .zero_point = leati_attr_int(desc, attribute_result_zero_point.name, 0)};
+  p->result_type = number != 0 ? leati_type_of_onnx(number) : LEAT_TYPE_FLOAT32;
+  if (number != 0 && (p->result_type & LEATI_TYPES_BYTE) == 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: 'result_type' is %" PRId64 "; it must be ONNX's number of int8 or uint8, or absent", p->name,
+                      number);
+  }
+  return check_quantisation(p, "the result", &p->result, p->result_type, err);
+}
+
+static int32_t quantized_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  program *const p = leati_op_state(op);
+  LEATI_TRY(pointwise_create(op, desc, err));
+  LEATI_TRY(read_inputs(p, desc, err));
+  return read_result(p, desc, err);
+}
+
+static int32_t quantized_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const program *const p = leati_op_state_const(op);
+  LEATI_TRY(pointwise_infer(op, call, out, err));
+  for (uint32_t i = 0; i < p->input_count; ++i) {
+    LEATI_TRY(check_input(p, i, call->inputs[i].type, err));
+  }
+  out->dtype = leati_dtype_of(p->result_type);
+  return LEAT_OK;
+}
+
+static int32_t quantized_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const program *const p = leati_op_state_const(op);
+  const int32_t low = lowest(p->result_type);
+  pointwise_args args = {.rest.quantized = {.result_scale = p->result.scale,
+                                            .result_zero = (int32_t)p->result.zero_point,
+                                            .result_low = low}};
+  uint32_t bytes = p->result_type != LEAT_TYPE_FLOAT32 ? 1u << LEAT_POINTWISE_INPUTS : 0;
+  for (uint32_t i = 0; i < p->input_count; ++i) {
+    const uint64_t type = call->inputs[i].type;
+    args.rest.quantized.bytes[i].scale = p->inputs[i].scale;
+    args.rest.quantized.bytes[i].zero = (float)(p->inputs[i].zero_point - lowest(type));
+    args.rest.quantized.bytes[i].flip = type == LEAT_TYPE_INT8 ? 0x80808080u : 0;
+    bytes |= (uint32_t)(type != LEAT_TYPE_FLOAT32) << i;
+  }
+  return plan_program(p, planner, call, LEATI_KERNEL_QUANTIZED_POINTWISE_F32, bytes,
+                      offsetof(pointwise_args, rest.quantized.dims), &args, err);
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
+
+#define TYPES_QUANTIZED (LEAT_TYPE_FLOAT32 | LEATI_TYPES_BYTE)
+static LEATI_TYPE(type_1, "T1", TYPES_QUANTIZED);
+static LEATI_TYPE(type_2, "T2", TYPES_QUANTIZED);
+static LEATI_TYPE(type_3, "T3", TYPES_QUANTIZED);
+static LEATI_TYPE(type_4, "T4", TYPES_QUANTIZED);
+static LEATI_TYPE(type_5, "T5", TYPES_QUANTIZED);
+static LEATI_TYPE(type_6, "T6", TYPES_QUANTIZED);
+static LEATI_TYPE(type_7, "T7", TYPES_QUANTIZED);
+static LEATI_TYPE(type_8, "T8", TYPES_QUANTIZED);
+static LEATI_TYPE(type_result, "T9", TYPES_QUANTIZED);
 
 static const leati_op_def ops[] = {
     LEATI_OP("Pointwise", "leat", (1, 1), (1, LEAT_POINTWISE_INPUTS), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
@@ -295,6 +451,14 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(program), .create = pointwise_create, .infer = pointwise_infer,
              LEATI_KERNELS(LEATI_KERNELS_POINTWISE), .plan = pointwise_plan, .reads_view = leati_reads_rows,
              .channels_last = leati_elementwise_channels_last),
+    LEATI_OP("QuantizedPointwise", "leat", (1, 1), (1, LEAT_POINTWISE_INPUTS), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
+             LEATI_TYPES(&type_1, &type_2, &type_3, &type_4, &type_5, &type_6, &type_7, &type_8, &type_result),
+             LEATI_ATTRIBUTES(&attribute_functions, &attribute_operands, &attribute_constants, &attribute_scales,
+                              &attribute_zero_points, &attribute_result_scale, &attribute_result_zero_point,
+                              &attribute_result_type),
+             LEATI_INPUT_TYPES(0, 1, 2, 3, 4, 5, 6, 7), LEATI_OUTPUT_TYPES(8), .state_size = sizeof(program),
+             .create = quantized_create, .infer = quantized_infer, LEATI_KERNELS(LEATI_KERNELS_QUANTIZED_POINTWISE),
+             .plan = quantized_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last),
 };
 
 const leati_op_family leati_pointwise_family = LEATI_FAMILY(ops);

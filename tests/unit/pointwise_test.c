@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program of Pointwise gives the bits that its steps give as operators of their own, one after the other, and a
- * program that makes no sense is refused with what is wrong with it. */
+/* A program of Pointwise gives the bits that its steps give as operators of their own, one after the other, one of
+ * QuantizedPointwise those of DequantizeLinear, Pointwise and QuantizeLinear, and a program that makes no sense is
+ * refused with what is wrong with it. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,6 +131,7 @@ typedef struct bench {
   uint64_t values[INPUTS + STEPS]; /* the inputs as whole tensors, then the result of each operator */
   uint64_t constants;              /* as scalars */
   uint64_t booleans, result;
+  uint64_t codes; /* scales of bytes, and behind them their zero points */
 } bench;
 
 static DLTensor tensor_at(const bench *b, uint64_t address, int32_t rank, DLDataType dtype) {
@@ -142,6 +144,7 @@ static DLTensor tensor_at(const bench *b, uint64_t address, int32_t rank, DLData
 
 static const DLDataType f32 = {kDLFloat, 32, 1};
 static const DLDataType boolean = {LEAT_DL_BOOL, 8, 1};
+static const DLDataType s8 = {kDLInt, 8, 1}, u8 = {kDLUInt, 8, 1};
 
 static void transfer(bench *b, uint64_t address, const float *from, float *to, int64_t count) {
   DLTensor device = tensor_at(b, address, 1, f32), host = device;
@@ -171,6 +174,7 @@ static bench bench_open(fixture *f) {
   transfer(&b, b.constants, constants, NULL, CONSTANTS);
   b.booleans = block(&b);
   b.result = block(&b);
+  b.codes = block(&b);
   return b;
 }
 
@@ -186,6 +190,7 @@ static void bench_close(bench *b) {
   assert_ok(memory->free(b->f->device, b->constants, &err));
   assert_ok(memory->free(b->f->device, b->booleans, &err));
   assert_ok(memory->free(b->f->device, b->result, &err));
+  assert_ok(memory->free(b->f->device, b->codes, &err));
   assert_ok(b->f->api->stream->destroy(b->stream, &err));
 }
 
@@ -304,12 +309,22 @@ static void program_text(const program *p, char out[512]) {
   }
 }
 
-/* The result of a program by Pointwise, its first `skipped` rows left out. */
-static void run_program(bench *b, const program *p, float *out) {
-  static int64_t shapes[LAYOUTS][2] = {
-      [WHOLE] = {ROWS, COLUMNS}, [ROW] = {COLUMNS}, [COLUMN] = {ROWS, 1}, [TRANSPOSED] = {ROWS, COLUMNS}};
-  static const int32_t ranks[LAYOUTS] = {[WHOLE] = 2, [ROW] = 1, [COLUMN] = 2, [SCALAR] = 0, [TRANSPOSED] = 2};
-  static int64_t transposed[2] = {1, ROWS};
+static int64_t shapes[LAYOUTS][2] = {
+    [WHOLE] = {ROWS, COLUMNS}, [ROW] = {COLUMNS}, [COLUMN] = {ROWS, 1}, [TRANSPOSED] = {ROWS, COLUMNS}};
+static const int32_t ranks[LAYOUTS] = {[WHOLE] = 2, [ROW] = 1, [COLUMN] = 2, [SCALAR] = 0, [TRANSPOSED] = 2};
+static int64_t transposed[2] = {1, ROWS};
+
+/* An input of a program as it lies. */
+static DLTensor input_tensor(const bench *b, const program *p, uint32_t i) {
+  DLTensor input = tensor_at(b, b->inputs[i], ranks[p->layouts[i]], f32);
+  input.shape = shapes[p->layouts[i]];
+  input.strides = p->layouts[i] == TRANSPOSED ? transposed : NULL;
+  return input;
+}
+
+/* Runs a program by an operator, with more attributes. */
+static void run_pointwise(bench *b, const program *p, const char *name, uint32_t more_count, const leat_attribute *more,
+                          const DLTensor *inputs, const DLTensor *output) {
   char names[512];
   program_text(p, names);
   const leat_attribute attributes[] = {
@@ -329,23 +344,150 @@ static void run_program(bench *b, const program *p, float *out) {
        .count = CONSTANTS,
        .floats = constants},
   };
-  const leat_attribute *given[] = {&attributes[0], &attributes[1], &attributes[2]};
-  const leat_op_desc desc = {.name = "Pointwise",
+  const leat_attribute *given[8] = {&attributes[0], &attributes[1], &attributes[2]};
+  for (uint32_t k = 0; k < more_count; ++k) {
+    given[3 + k] = &more[k];
+  }
+  const leat_op_desc desc = {.name = name,
                              .domain = "leat",
                              .since_version = 1,
-                             .attribute_count = 3,
+                             .attribute_count = 3 + more_count,
                              .attributes = given,
                              .input_count = p->input_count};
+  run_operator(b, &desc, inputs, output);
+}
+
+/* The result of a program by Pointwise. */
+static void run_program(bench *b, const program *p, float *out) {
   DLTensor inputs[INPUTS];
   for (uint32_t i = 0; i < p->input_count; ++i) {
-    inputs[i] = tensor_at(b, b->inputs[i], ranks[p->layouts[i]], f32);
-    inputs[i].shape = shapes[p->layouts[i]];
-    inputs[i].strides = p->layouts[i] == TRANSPOSED ? transposed : NULL;
+    inputs[i] = input_tensor(b, p, i);
   }
   const DLTensor output = tensor_at(b, b->result, 2, f32);
-  run_operator(b, &desc, inputs, &output);
+  run_pointwise(b, p, "Pointwise", 0, NULL, inputs, &output);
   transfer(b, b->result, NULL, out, COUNT);
   assert_ok(b->f->api->stream->synchronize(b->stream, &err));
+}
+
+/* ---- Bytes ------------------------------------------------------------------------------------------------------ */
+
+/* Which inputs of a program are of bytes, and whether its result is, which comes last. */
+typedef struct coding {
+  DLDataType types[INPUTS + 1];
+  float scales[INPUTS + 1]; /* 0: of floats */
+  int64_t zero_points[INPUTS + 1];
+  bool shifted; /* bytes begin at an address that nothing larger does */
+} coding;
+
+static coding random_coding(uint32_t input_count) {
+  static const float scales[] = {0.02f, 0.015625f, 0.11f, 1e-3f, -0.05f, 0.7f};
+  coding c = {.shifted = random_below(4) == 0};
+  for (uint32_t i = 0; i <= INPUTS; ++i) {
+    const bool bytes = random_below(3) != 0 && (i < input_count || i == INPUTS), sign = random_below(2) != 0;
+    c.types[i] = !bytes ? f32 : sign ? s8 : u8;
+    c.scales[i] = bytes ? scales[random_below(6)] : 0;
+    c.zero_points[i] = bytes ? (int64_t)random_below(256) - (sign ? 128 : 0) : 0;
+  }
+  return c;
+}
+
+static void write_codes(bench *b, const coding *c) {
+  float all[2 * (INPUTS + 1)];
+  memcpy(all, c->scales, sizeof(c->scales));
+  for (uint32_t i = 0; i <= INPUTS; ++i) {
+    const uint8_t zero = (uint8_t)c->zero_points[i];
+    memset(&all[INPUTS + 1 + i], zero, sizeof(float));
+  }
+  transfer(b, b->codes, all, NULL, 2 * (INPUTS + 1));
+  assert_ok(b->f->api->stream->synchronize(b->stream, &err));
+}
+
+/* Runs DequantizeLinear or QuantizeLinear with scale and zero point number `i`. */
+static void run_linear(bench *b, const coding *c, const char *name, uint32_t i, const DLTensor *x, const DLTensor *y) {
+  const leat_op_desc desc = {.name = name, .since_version = 13, .input_count = 3};
+  const DLTensor inputs[] = {*x, tensor_at(b, b->codes + i * sizeof(float), 0, f32),
+                             tensor_at(b, b->codes + (INPUTS + 1 + i) * sizeof(float), 0, c->types[i])};
+  run_operator(b, &desc, inputs, y);
+}
+
+static DLTensor coded_input(const bench *b, const program *p, const coding *c, uint32_t i) {
+  DLTensor input = input_tensor(b, p, i);
+  if (c->scales[i] != 0) {
+    input.dtype = c->types[i];
+    input.byte_offset = c->shifted;
+  }
+  return input;
+}
+
+static void run_coded_steps(bench *b, const program *p, const coding *c, float *out) {
+  DLTensor inputs[INPUTS];
+  for (uint32_t i = 0; i < p->input_count; ++i) {
+    inputs[i] = coded_input(b, p, c, i);
+    if (c->scales[i] != 0) {
+      DLTensor floats = tensor_at(b, b->values[i], inputs[i].ndim, f32);
+      floats.shape = inputs[i].shape;
+      run_linear(b, c, "DequantizeLinear", i, &inputs[i], &floats);
+      inputs[i] = floats;
+    }
+  }
+  const DLTensor floats = tensor_at(b, b->result, 2, f32), bytes = tensor_at(b, b->booleans, 2, c->types[INPUTS]);
+  run_pointwise(b, p, "Pointwise", 0, NULL, inputs, &floats);
+  if (c->scales[INPUTS] != 0) {
+    run_linear(b, c, "QuantizeLinear", INPUTS, &floats, &bytes);
+  }
+  transfer(b, c->scales[INPUTS] != 0 ? b->booleans : b->result, NULL, out, COUNT);
+  assert_ok(b->f->api->stream->synchronize(b->stream, &err));
+}
+
+static void run_coded_program(bench *b, const program *p, const coding *c, float *out) {
+  const leat_attribute more[] = {{.struct_size = sizeof(leat_attribute),
+                                  .type = LEAT_ATTRIBUTE_FLOATS,
+                                  .name = "scales",
+                                  .count = p->input_count,
+                                  .floats = c->scales},
+                                 {.struct_size = sizeof(leat_attribute),
+                                  .type = LEAT_ATTRIBUTE_INTS,
+                                  .name = "zero_points",
+                                  .count = p->input_count,
+                                  .ints = c->zero_points},
+                                 {.struct_size = sizeof(leat_attribute),
+                                  .type = LEAT_ATTRIBUTE_INT,
+                                  .name = "result_type",
+                                  .i = c->types[INPUTS].code == kDLInt ? 3 : 2},
+                                 float_attribute("result_scale", c->scales[INPUTS]),
+                                 {.struct_size = sizeof(leat_attribute),
+                                  .type = LEAT_ATTRIBUTE_INT,
+                                  .name = "result_zero_point",
+                                  .i = c->zero_points[INPUTS]}};
+  DLTensor inputs[INPUTS];
+  for (uint32_t i = 0; i < p->input_count; ++i) {
+    inputs[i] = coded_input(b, p, c, i);
+  }
+  const DLTensor output = tensor_at(b, b->result, 2, c->types[INPUTS]);
+  run_pointwise(b, p, "QuantizedPointwise", c->scales[INPUTS] != 0 ? 5 : 2, more, inputs, &output);
+  transfer(b, b->result, NULL, out, COUNT);
+  assert_ok(b->f->api->stream->synchronize(b->stream, &err));
+}
+
+static void compare_coded(bench *b, const program *p, const coding *c) {
+  static union {
+    float floats[COUNT];
+    uint8_t bytes[COUNT * sizeof(float)];
+  } expected, found;
+  write_codes(b, c);
+  run_coded_steps(b, p, c, expected.floats);
+  run_coded_program(b, p, c, found.floats);
+  for (int k = 0; k < COUNT; ++k) {
+    const float e = expected.floats[k], f = found.floats[k];
+    const bool same = c->scales[INPUTS] != 0 ? expected.bytes[k] == found.bytes[k]
+                                             : memcmp(&e, &f, sizeof(float)) == 0 || (isnan(e) && isnan(f));
+    if (!same) {
+      char names[512];
+      program_text(p, names);
+      fail_msg("'%s' on %u inputs: element %d differs: %a and %a, or %u and %u by its operators", names, p->input_count,
+               k, f, e, found.bytes[k], expected.bytes[k]);
+    }
+  }
 }
 
 /* ---- The tests -------------------------------------------------------------------------------------------------- */
@@ -405,6 +547,22 @@ static void programs_give_the_bits_of_their_operators(void **state) {
       add_step(&p, &functions[random_below(FUNCTIONS)]);
     }
     compare(&b, &p);
+  }
+  bench_close(&b);
+}
+
+static void programs_of_bytes_give_the_bits_of_their_operators(void **state) {
+  bench b = bench_open(fixture_of(state));
+  for (int k = 0; k < PROGRAMS; ++k) {
+    program p = {.input_count = 1 + random_below(k % 8 == 0 ? INPUTS : 3), .layouts = {WHOLE}};
+    for (uint32_t i = 1; i < p.input_count; ++i) {
+      p.layouts[i] = (layout)random_below(k % 2 != 0 ? LAYOUTS : k % 4 == 0 ? ROW : TRANSPOSED);
+    }
+    for (uint32_t steps = 1 + random_below(SHORT); p.step_count < steps;) {
+      add_step(&p, &functions[random_below(FUNCTIONS)]);
+    }
+    const coding c = random_coding(p.input_count);
+    compare_coded(&b, &p, &c);
   }
   bench_close(&b);
 }
@@ -471,6 +629,90 @@ static void bad_programs_are_refused(void **state) {
          LEAT_ERROR_NOT_SUPPORTED, "more than 16 steps");
 }
 
+/* What is said of the bytes of a program of one input and one step. */
+typedef struct said {
+  DLDataType type;
+  uint32_t scale_count, zero_count;
+  float scale;
+  int64_t zero_point;
+  int64_t result_type;
+  float result_scale;
+  int64_t result_zero_point;
+} said;
+
+static void refuse_bytes(fixture *f, const said *what, const char *text) {
+  static const int64_t operand;
+  int64_t shape[] = {3};
+  const float scales[] = {what->scale, what->scale};
+  const int64_t zero_points[] = {what->zero_point, what->zero_point};
+  const leat_value_info info = {.struct_size = sizeof(info), .ndim = 1, .dtype = what->type, .shape = shape};
+  const leat_value_info *inputs[] = {&info};
+  const leat_attribute attributes[] = {
+      {.type = LEAT_ATTRIBUTE_STRING, .name = "functions", .count = 4, .string = "Relu"},
+      {.type = LEAT_ATTRIBUTE_INTS, .name = "operands", .count = 1, .ints = &operand},
+      {.type = LEAT_ATTRIBUTE_FLOATS, .name = "scales", .count = what->scale_count, .floats = scales},
+      {.type = LEAT_ATTRIBUTE_INTS, .name = "zero_points", .count = what->zero_count, .ints = zero_points},
+      {.type = LEAT_ATTRIBUTE_FLOAT, .name = "result_scale", .f = what->result_scale},
+      {.type = LEAT_ATTRIBUTE_INT, .name = "result_zero_point", .i = what->result_zero_point},
+      {.type = LEAT_ATTRIBUTE_INT, .name = "result_type", .i = what->result_type}};
+  leat_attribute sized[7];
+  const leat_attribute *given[7];
+  for (int k = 0; k < 7; ++k) {
+    sized[k] = attributes[k];
+    sized[k].struct_size = sizeof(sized[k]);
+    given[k] = &sized[k];
+  }
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .name = "QuantizedPointwise",
+                             .domain = "leat",
+                             .since_version = 1,
+                             .attribute_count = 7,
+                             .attributes = given,
+                             .input_count = 1,
+                             .output_count = 1,
+                             .inputs = inputs};
+  leat_error err = {.struct_size = sizeof(err)};
+  const int32_t status = f->api->op->supports(f->device, &desc, &err);
+  assert_int_equal(status, text != NULL ? LEAT_ERROR_INVALID_ARGUMENT : LEAT_OK);
+  if (text != NULL && strstr(err.message, text) == NULL) {
+    fail_msg("'%s' does not say '%s'", err.message, text);
+  }
+}
+
+static void bad_bytes_are_refused(void **state) {
+  fixture *const f = fixture_of(state);
+  const struct {
+    said what;
+    const char *text; /* NULL: this one is taken */
+  } list[] = {
+      {{s8, 1, 1, 0.5f, -128, 3, 0.5f, 127}, NULL},
+      {{u8, 1, 0, 0.5f, 0, 2, 0.5f, 255}, NULL},
+      {{f32, 0, 0, 0, 0, 0, 0, 0}, NULL},
+      {{u8, 2, 1, 0.5f, 0, 0, 0, 0}, "'scales' has 2 elements for 1 inputs"},
+      {{u8, 1, 2, 0.5f, 0, 0, 0, 0}, "'zero_points' has 2 elements for 1 inputs"},
+      {{u8, 0, 0, 0.5f, 0, 0, 0, 0}, "input 0 is of type uint8, so its scale must be a finite number other than 0"},
+      {{s8, 1, 0, 0, 0, 0, 0, 0}, "input 0 is of type int8, so its scale must be a finite number other than 0, not 0"},
+      {{u8, 1, 0, NAN, 0, 0, 0, 0}, "other than 0, not nan"},
+      {{u8, 1, 0, INFINITY, 0, 0, 0, 0}, "other than 0, not inf"},
+      {{f32, 1, 0, 0.5f, 0, 0, 0, 0}, "input 0 is of type float32, so its scale must be 0, not 0.5"},
+      {{f32, 1, 0, NAN, 0, 0, 0, 0}, "must be 0, not nan"},
+      {{f32, 1, 1, 0, 1, 0, 0, 0}, "zero point must be from 0 to 0, not 1"},
+      {{s8, 1, 1, 0.5f, 128, 0, 0, 0}, "zero point must be from -128 to 127, not 128"},
+      {{u8, 1, 1, 0.5f, -1, 0, 0, 0}, "zero point must be from 0 to 255, not -1"},
+      {{u8, 1, 1, 0.5f, INT64_MIN, 0, 0, 0}, "zero point must be from 0 to 255"},
+      {{f32, 0, 0, 0, 0, 1, 0.5f, 0}, "'result_type' is 1; it must be ONNX's number of int8 or uint8"},
+      {{f32, 0, 0, 0, 0, -3, 0.5f, 0}, "'result_type' is -3"},
+      {{f32, 0, 0, 0, 0, 2, 0, 0}, "the result is of type uint8, so its scale must be a finite number other than 0"},
+      {{f32, 0, 0, 0, 0, 2, NAN, 0}, "the result is of type uint8"},
+      {{f32, 0, 0, 0, 0, 0, 0.5f, 0}, "the result is of type float32, so its scale must be 0, not 0.5"},
+      {{f32, 0, 0, 0, 0, 0, 0, 1}, "zero point must be from 0 to 0, not 1"},
+      {{f32, 0, 0, 0, 0, 3, 0.5f, 128}, "zero point must be from -128 to 127, not 128"},
+  };
+  for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {
+    refuse_bytes(f, &list[i].what, list[i].text);
+  }
+}
+
 int main(void) {
   static const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1e30f, -1e-30f, 1e-40f, 2.5f, -1.0f};
   for (int i = 0; i < INPUTS; ++i) {
@@ -482,7 +724,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(each_function_gives_the_bits_of_its_operator, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(programs_give_the_bits_of_their_operators, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(programs_of_bytes_give_the_bits_of_their_operators, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(bad_programs_are_refused, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(bad_bytes_are_refused, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests_name("pointwise", tests, NULL, NULL);
 }

@@ -5,15 +5,22 @@
 // The program is in specialisation constants, so that straight code is left of it when the pipeline is made; the
 // numbers that it names are in the argument record. Each step gives the bits that its operator gives alone: it computes
 // in float32 and rounds to TYPE.
+//
+// QUANTIZED: TYPE is F32, and operands and result may be bytes that stand for floats: dequantised by DequantizeLinear,
+// quantised by QuantizeLinear.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
 #include "elementwise_codes.glsl"
 #include "functions.glsl"
+#ifdef QUANTIZED
+#include "quotient.glsl"
+#endif
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, access, 0u);
 LEAT_CONSTANT(uint, rank, 1u);   // of dims, at least 1
-LEAT_CONSTANT(uint, inputs, 1u); // 1 to LEAT_POINTWISE_INPUTS
+LEAT_CONSTANT(uint, inputs, 1u); // four bits for their number, from 1 on; then one for each that is of bytes, and for
+                                 // the result
 LEAT_CONSTANT(uint, steps, 1u);  // 1 to LEAT_POINTWISE_STEPS
 // A step: two bits for its kind, seven for LEAT_EW_..., and three numbers of values of six bits each.
 LEAT_CONSTANT(uint, step_0, 0u);
@@ -33,17 +40,32 @@ LEAT_CONSTANT(uint, step_13, 0u);
 LEAT_CONSTANT(uint, step_14, 0u);
 LEAT_CONSTANT(uint, step_15, 0u);
 
+const uint input_count = inputs & 0xfu;
+
 struct Dimension {
   uint size;                            // VECTOR: the innermost one counts groups of four
   int result;                           // strides in elements
   int operands[LEAT_POINTWISE_INPUTS];  // VECTOR: of the innermost one 4 or 0
 };
+#ifdef QUANTIZED
+struct Bytes {
+  float scale;
+  float zero;  // the zero point, 128 added for int8
+  uint flip;   // what makes four int8 at once uint8, 128 added to each; 0 for uint8
+};
+#endif
 struct Args {
   uint64_t operands[LEAT_POINTWISE_INPUTS];
   uint64_t result;
   uint count;  // elements
   uint zero;   // 0, which no compiler knows
   float constants[LEAT_POINTWISE_CONSTANTS];
+#ifdef QUANTIZED
+  Bytes bytes[LEAT_POINTWISE_INPUTS];
+  float result_scale;
+  int result_zero;
+  int result_low;  // of the 256 numbers that its type holds
+#endif
   Dimension dims[8];
 };
 LEAT_ARGS
@@ -120,19 +142,89 @@ void run() {
   values[LEAT_POINTWISE_INPUTS + 15] = ROUND(link_0(step_15));
 }
 
+#ifdef QUANTIZED
+#define LOADED uint  // the bits of a float, or a byte
+
+bool is_bytes(uint tensor) { return (inputs >> 4u + tensor & 1u) != 0u; }
+
+uint64_t at(uint64_t base, int offset, uint tensor) {
+  return base + uint64_t(int64_t(offset) * (is_bytes(tensor) ? 1L : 4L));
+}
+
+uint load_one(uint k, int offset) {
+  uint64_t p = at(args.operands[k], offset, k);
+  if (is_bytes(k)) return load_U8(p);
+  return load_U32(p);
+}
+
+// Four bytes lie in the first of x, and stay there until they are computed with: nothing waits before all is being
+// loaded.
+void load_four(uint k, int offset, out uint x[4]) {
+  uint64_t p = at(args.operands[k], offset, k);
+  if (is_bytes(k)) {
+    x[0] = load_U32(p);
+  } else {
+    load4_U32(p, x);
+  }
+}
+
+// Puts four that were loaded one by one where load_four() has them.
+void put_together(uint k, inout uint x[4]) {
+  if (is_bytes(k)) x[0] |= x[1] << 8 | x[2] << 16 | x[3] << 24;
+}
+
+// Differences of such whole numbers are exact.
+float element(uint k, uint x[4], uint i) {
+  if (!is_bytes(k)) return uintBitsToFloat(x[i]);
+  float value = float((x[0] ^ args.bytes[k].flip) >> 8u * i & 0xffu) - args.bytes[k].zero;
+  return rounded(value * args.bytes[k].scale);
+}
+
+uint stored(float y) {
+  int low = args.result_low;
+  return uint(quantized(LEAT_ANY_F32, y, args.result_scale, args.result_zero, low, low + 255));
+}
+
+void store_one(int offset, float y) {
+  uint64_t p = at(args.result, offset, LEAT_POINTWISE_INPUTS);
+  if (is_bytes(LEAT_POINTWISE_INPUTS)) {
+    store_U8(p, stored(y));
+  } else {
+    store_F32(p, y);
+  }
+}
+
+void store_four(int offset, float y[4]) {
+  uint64_t p = at(args.result, offset, LEAT_POINTWISE_INPUTS);
+  if (is_bytes(LEAT_POINTWISE_INPUTS)) {
+    store4_U8(p, uint[4](stored(y[0]), stored(y[1]), stored(y[2]), stored(y[3])));
+  } else {
+    store4_F32(p, y);
+  }
+}
+#else
+#define LOADED float
+
 uint64_t at(uint64_t base, int offset) { return base + uint64_t(int64_t(offset) * int64_t(LEAT_JOIN(SIZE_, TYPE))); }
+
+#define load_one(k, offset) LEAT_JOIN(load_, TYPE)(at(args.operands[k], offset))
+#define load_four(k, offset, x) LEAT_JOIN(load4_, TYPE)(at(args.operands[k], offset), x)
+#define element(k, x, i) x[i]
+#define store_one(offset, y) LEAT_JOIN(store_, TYPE)(at(args.result, offset), y)
+#define store_four(offset, y) LEAT_JOIN(store4_, TYPE)(at(args.result, offset), y)
+#endif
 
 // Offsets of position `index` in elements, by operand and for the result.
 void find(uint index, out int operands[LEAT_POINTWISE_INPUTS], out int result) {
   bool compact = access == LEAT_EW_FLAT;
   result = compact ? int(index) * 4 : 0;
-  [[unroll]] for (uint k = 0u; k < inputs; ++k) operands[k] = result;
+  [[unroll]] for (uint k = 0u; k < input_count; ++k) operands[k] = result;
   [[unroll]] for (uint d = rank; !compact && d > 0u; --d) {
     uint rest = d > 1u ? index / args.dims[d - 1u].size : 0u;
     int i = int(index - rest * args.dims[d - 1u].size);
     index = rest;
     result += i * args.dims[d - 1u].result;
-    [[unroll]] for (uint k = 0u; k < inputs; ++k) operands[k] += i * args.dims[d - 1u].operands[k];
+    [[unroll]] for (uint k = 0u; k < input_count; ++k) operands[k] += i * args.dims[d - 1u].operands[k];
   }
 }
 
@@ -141,7 +233,7 @@ int step_of(uint operand) { return access == LEAT_EW_FLAT ? 1 : args.dims[rank -
 
 // Every invocation handles four elements.
 void main() {
-  float x[LEAT_POINTWISE_INPUTS][4];
+  LOADED x[LEAT_POINTWISE_INPUTS][4];
   float y[4];
   int from[LEAT_POINTWISE_INPUTS];
   int to[4];
@@ -156,12 +248,12 @@ void main() {
     valid = min(args.count - index * 4u, 4u);
     whole = valid == 4u;
     to = int[4](r, r + 1, r + 2, r + 3);
-    [[unroll]] for (uint k = 0u; k < inputs; ++k) {
+    [[unroll]] for (uint k = 0u; k < input_count; ++k) {
       if (whole && step_of(k) != 0) {
-        LEAT_JOIN(load4_, TYPE)(at(args.operands[k], from[k]), x[k]);
+        load_four(k, from[k], x[k]);
       } else {
         [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-          x[k][i] = LEAT_JOIN(load_, TYPE)(at(args.operands[k], from[k] + int(min(i, valid - 1u)) * step_of(k)));
+          x[k][i] = load_one(k, from[k] + int(min(i, valid - 1u)) * step_of(k));
         }
       }
     }
@@ -172,17 +264,22 @@ void main() {
     [[unroll]] for (uint i = 0u; i < 4u; ++i) {
       // Past the end the last element again, which is not stored.
       find(index + min(i, valid - 1u) * 256u, from, to[i]);
-      [[unroll]] for (uint k = 0u; k < inputs; ++k) x[k][i] = LEAT_JOIN(load_, TYPE)(at(args.operands[k], from[k]));
+      [[unroll]] for (uint k = 0u; k < input_count; ++k) x[k][i] = load_one(k, from[k]);
     }
   }
+#ifdef QUANTIZED
+  [[unroll]] for (uint k = 0u; k < input_count; ++k) {
+    if (!whole || step_of(k) == 0) put_together(k, x[k]);
+  }
+#endif
   [[unroll]] for (uint i = 0u; i < 4u; ++i) {
-    [[unroll]] for (uint k = 0u; k < inputs; ++k) values[k] = x[k][i];
+    [[unroll]] for (uint k = 0u; k < input_count; ++k) values[k] = element(k, x[k], i);
     run();
     y[i] = values[LEAT_POINTWISE_INPUTS + steps - 1u];
   }
   if (whole) {
-    LEAT_JOIN(store4_, TYPE)(at(args.result, to[0]), y);
+    store_four(to[0], y);
   } else {
-    for (uint i = 0u; i < valid; ++i) LEAT_JOIN(store_, TYPE)(at(args.result, to[i]), y[i]);
+    for (uint i = 0u; i < valid; ++i) store_one(to[i], y[i]);
   }
 }
