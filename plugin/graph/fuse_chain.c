@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "graph/fuse_chain.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/status.h"
 #include "ops/function.h"
+#include "ops/integer_product.h"
 #include "ops/op_state.h"
 #include "ops/pointwise.h"
 
@@ -27,8 +29,10 @@ typedef struct program {
   char functions[STEPS * NAME_SIZE]; /* a text */
   uint32_t length;                   /* of `functions` */
   uint32_t input_count, step_count, constant_count, operand_count;
-  uint32_t inputs[INPUTS]; /* values */
-  uint32_t made[STEPS];    /* by step: the value that it makes, or LEAT_GRAPH_NO_VALUE */
+  uint32_t values[INPUTS], inputs[INPUTS]; /* by input: what steps take, and the floats or the bytes that it is */
+  float scales[INPUTS];                    /* of bytes; 0: it is of floats */
+  int64_t zero_points[INPUTS];
+  uint32_t made[STEPS]; /* by step: the value that it makes, or LEAT_GRAPH_NO_VALUE */
   float constants[CONSTANTS];
   int64_t operands[STEPS * OPERANDS];
   bool full; /* there was no room for something */
@@ -85,6 +89,41 @@ static bool fits(const leati_fusion *f, const leati_node *node) {
   return can;
 }
 
+/* ---- Bytes ------------------------------------------------------------------------------------------------------ */
+
+/* Whether a value is the zero point of bytes, or none, and known. */
+static bool read_zero_point(const leati_fusion *f, uint32_t v, int64_t *out) {
+  const leati_known_value *const zero = v != LEAT_GRAPH_NO_VALUE ? &f->inference->values[v] : NULL;
+  *out = 0;
+  if (zero != NULL && zero->bytes != NULL && zero->view.count == 1) {
+    *out = zero->view.type == LEAT_TYPE_INT8 ? *(const int8_t *)zero->bytes : *(const uint8_t *)zero->bytes;
+  }
+  return zero == NULL || (zero->bytes != NULL && zero->view.count == 1);
+}
+
+/* Whether a node, DequantizeLinear or QuantizeLinear, is between such bytes and floats that programs know: float32, and
+ * one scale and zero point for all, which are known. */
+static bool read_scale(const leati_fusion *f, const leati_node *node, uint32_t bytes, uint32_t floats, float *out_scale,
+                       int64_t *out_zero) {
+  const leati_view *const scale = leati_fusion_view(f, node->inputs[1]);
+  return (leati_fusion_view(f, bytes)->type & LEATI_TYPES_BYTE) != 0 &&
+         leati_fusion_view(f, floats)->type == LEAT_TYPE_FLOAT32 && scale->type == LEAT_TYPE_FLOAT32 &&
+         scale->ndim <= 1 && leati_attributes_int(&node->attributes, "block_size", 0) == 0 &&
+         leati_attributes_int(&node->attributes, "precision", 0) <= 1 &&
+         leati_fusion_scalar(f, node->inputs[1], out_scale) && isfinite(*out_scale) && *out_scale != 0 &&
+         read_zero_point(f, leati_fusion_input(node, 2), out_zero);
+}
+
+/* The bytes that DequantizeLinear makes a value of; false: nothing of that kind makes it. */
+static bool read_bytes(const leati_fusion *f, uint32_t v, uint32_t *out, float *out_scale, int64_t *out_zero) {
+  const leati_node *const node = leati_fusion_maker(f, v);
+  if (!leati_fusion_is(node, "", "DequantizeLinear") || !read_scale(f, node, node->inputs[0], v, out_scale, out_zero)) {
+    return false;
+  }
+  *out = node->inputs[0];
+  return true;
+}
+
 /* ---- Writing a program ------------------------------------------------------------------------------------------ */
 
 static int64_t constant_operand(program *p, float value) {
@@ -112,12 +151,18 @@ static int64_t operand_of(const leati_fusion *f, program *p, uint32_t v) {
     return constant_operand(p, value);
   }
   uint32_t i = 0;
-  while (i < p->input_count && p->inputs[i] != v) {
+  while (i < p->input_count && p->values[i] != v) {
     ++i;
   }
   p->full = p->full || i == INPUTS;
   if (i == p->input_count && i < INPUTS) {
-    p->inputs[p->input_count++] = v;
+    p->values[i] = v;
+    if (!read_bytes(f, v, &p->inputs[i], &p->scales[i], &p->zero_points[i])) {
+      p->inputs[i] = v;
+      p->scales[i] = 0;
+      p->zero_points[i] = 0;
+    }
+    ++p->input_count;
   }
   return i;
 }
@@ -253,30 +298,84 @@ static bool gather_one(const leati_fusion *f, chain *c) {
   return false;
 }
 
+/* How many nodes become part of a program: those of the chain, and each DequantizeLinear that nobody else needs. */
+static uint32_t count_nodes(const leati_fusion *f, const chain *c, const program *p) {
+  uint32_t count = c->count;
+  for (uint32_t i = 0; i < p->input_count; ++i) {
+    count += p->scales[i] != 0 && is_inner(f, c, p->values[i]);
+  }
+  return count;
+}
+
+/* ---- Replacing -------------------------------------------------------------------------------------------------- */
+
+/* The bytes that QuantizeLinear makes of a program's result; a scale of 0: it stays a float. */
+typedef struct result {
+  float scale;
+  int64_t zero_point, type;
+} result;
+
+static bool takes_bytes(const program *p) {
+  bool any = false;
+  for (uint32_t i = 0; i < p->input_count; ++i) {
+    any = any || p->scales[i] != 0;
+  }
+  return any;
+}
+
+static int32_t put_program(leati_fusion *f, uint32_t n, program *p, const result *y, bool *out_done, leat_error *err) {
+  /* In the attribute the results of steps follow the inputs that there are. */
+  for (uint32_t i = 0; i < p->operand_count; ++i) {
+    p->operands[i] -= p->operands[i] >= FIRST_STEP ? FIRST_STEP - (int64_t)p->input_count : 0;
+  }
+  const leat_attribute attributes[] = {leati_fusion_string("functions", p->functions),
+                                       leati_fusion_ints("operands", p->operands, p->operand_count),
+                                       leati_fusion_floats("constants", p->constants, p->constant_count),
+                                       leati_fusion_floats("scales", p->scales, p->input_count),
+                                       leati_fusion_ints("zero_points", p->zero_points, p->input_count),
+                                       leati_fusion_float("result_scale", y->scale),
+                                       leati_fusion_int("result_zero_point", y->zero_point),
+                                       leati_fusion_int("result_type", y->type)};
+  const bool bytes = y->scale != 0 || takes_bytes(p);
+  const leati_fusion_node with = {.domain = "leat",
+                                  .op = bytes ? "QuantizedPointwise" : "Pointwise",
+                                  .since_version = 1,
+                                  .input_count = p->input_count,
+                                  .inputs = p->inputs,
+                                  .attribute_count = y->scale != 0 ? 8
+                                                     : bytes       ? 5
+                                                                   : 3,
+                                  .attributes = attributes};
+  return leati_fusion_replace(f, n, &with, out_done, err);
+}
+
+/* Reads QuantizeLinear of what one node makes for it alone, which `*out_last` is then; for any other node that is the
+ * node itself. False: no chain ends so. */
+static bool read_end(const leati_fusion *f, uint32_t n, uint32_t *out_last, result *out) {
+  const leati_node *const node = &f->nodes[n];
+  *out = (result){.scale = 0};
+  *out_last = n;
+  if (leati_fusion_is(node, "", "QuantizeLinear")) {
+    const uint32_t x = node->inputs[0], y = node->outputs[0];
+    if (leati_fusion_private_maker(f, x) == NULL || !read_scale(f, node, y, x, &out->scale, &out->zero_point)) {
+      return false;
+    }
+    out->type = leati_fusion_view(f, y)->type == LEAT_TYPE_INT8 ? 3 : 2; /* ONNX's numbers */
+    *out_last = f->makers[x];
+  }
+  return fits(f, &f->nodes[*out_last]);
+}
+
 int32_t leati_fuse_chain(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  chain c = {.nodes = {n}, .count = 1};
+  chain c = {.count = 1};
   program p;
-  if (!fits(f, &f->nodes[n])) {
+  result y;
+  if (!read_end(f, n, &c.nodes[0], &y)) {
     return LEAT_OK;
   }
   while (gather_one(f, &c)) {
   }
-  if (c.count < 2 || !write_program(f, &c, &p)) {
-    return LEAT_OK;
-  }
-  /* In the attribute the results of steps follow the inputs that there are. */
-  for (uint32_t i = 0; i < p.operand_count; ++i) {
-    p.operands[i] -= p.operands[i] >= FIRST_STEP ? FIRST_STEP - (int64_t)p.input_count : 0;
-  }
-  const leat_attribute attributes[] = {leati_fusion_string("functions", p.functions),
-                                       leati_fusion_ints("operands", p.operands, p.operand_count),
-                                       leati_fusion_floats("constants", p.constants, p.constant_count)};
-  const leati_fusion_node with = {.domain = "leat",
-                                  .op = "Pointwise",
-                                  .since_version = 1,
-                                  .input_count = p.input_count,
-                                  .inputs = p.inputs,
-                                  .attribute_count = 3,
-                                  .attributes = attributes};
-  return leati_fusion_replace(f, n, &with, out_done, err);
+  return write_program(f, &c, &p) && count_nodes(f, &c, &p) + (y.scale != 0) >= 2
+             ? put_program(f, n, &p, &y, out_done, err)
+             : LEAT_OK;
 }

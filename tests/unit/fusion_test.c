@@ -1197,6 +1197,104 @@ static uint32_t byte_image_with_a_column(network *n) {
   const uint32_t sums = byte_image(n, SHAPE(12, 3, 1), &scale);
   return NODE(n, "Mul", 14, sums, scale);
 }
+
+static const DLDataType s8_type = {kDLInt, 8, 1}, u8_type = {kDLUInt, 8, 1}, s16_type = {kDLInt, 16, 1};
+
+/* An input of the graph, [3, 8] of integers. */
+static uint32_t coded_input(network *n, DLDataType type) {
+  const int64_t shape[] = {3, 8};
+  const uint32_t v = add_value(n, type, 2, shape);
+  n->tensors[v].data = n->floats[v];
+  n->inputs[n->desc.input_count++] = v;
+  return v;
+}
+/* A zero point that all elements have. */
+static uint32_t zero_point(network *n, DLDataType type, int64_t value) {
+  const uint32_t v = add_value(n, type, 0, NULL);
+  n->tensors[v].data = n->ints[v];
+  n->ints[v][0] = value;
+  n->infos[v].value = &n->tensors[v];
+  return v;
+}
+static uint32_t decoded(network *n, DLDataType type, uint32_t scale, int64_t zero) {
+  return NODE(n, "DequantizeLinear", 13, coded_input(n, type), scale, zero_point(n, type, zero));
+}
+static uint32_t coded(network *n, DLDataType type, uint32_t x, int64_t zero) {
+  return NODE(n, "QuantizeLinear", 13, x, scalar(n, 0.05f), zero_point(n, type, zero));
+}
+static uint32_t sum_of_bytes(network *n) {
+  const uint32_t a = decoded(n, u8_type, scalar(n, 0.02f), 120), b = decoded(n, s8_type, scalar(n, 0.03f), -7);
+  return coded(n, u8_type, NODE(n, "Relu", 14, NODE(n, "Add", 14, a, b)), 3);
+}
+static uint32_t function_of_bytes(network *n) {
+  return NODE(n, "Sigmoid", 13, decoded(n, s8_type, scalar(n, 0.02f), 1));
+}
+/* Without a zero point it is 0, and what is given then is uint8. */
+static uint32_t bytes_of_a_function(network *n) {
+  return NODE(n, "QuantizeLinear", 13, NODE(n, "HardSwish", 14, add_input(n, SHAPE(3, 8))), constant(n, SHAPE(1)));
+}
+static uint32_t bytes_from_function_to_function(network *n) {
+  const uint32_t y = coded(n, u8_type, NODE(n, "Relu", 14, decoded(n, u8_type, scalar(n, 0.02f), 120)), 0);
+  const uint32_t again = NODE(n, "DequantizeLinear", 13, y, scalar(n, 0.05f), zero_point(n, u8_type, 0));
+  return coded(n, s8_type, NODE(n, "Tanh", 13, again), 5);
+}
+static uint32_t bytes_of_a_chain_needed_elsewhere(network *n) {
+  const uint32_t x = decoded(n, u8_type, scalar(n, 0.02f), 120);
+  add_output(n, x);
+  return NODE(n, "Relu", 14, NODE(n, "Mul", 14, x, add_input(n, SHAPE(8))));
+}
+static uint32_t bytes_needed_elsewhere(network *n) {
+  const uint32_t x = decoded(n, u8_type, scalar(n, 0.02f), 120);
+  add_output(n, x);
+  return NODE(n, "Relu", 14, x);
+}
+static uint32_t floats_needed_elsewhere(network *n) {
+  const uint32_t x = NODE(n, "Relu", 14, add_input(n, SHAPE(3, 8)));
+  add_output(n, x);
+  return coded(n, u8_type, x, 0);
+}
+static uint32_t bytes_with_a_row_of_scales(network *n) {
+  const uint32_t row = constant(n, SHAPE(8)), zeros = constant(n, SHAPE(8));
+  n->infos[zeros].dtype = n->tensors[zeros].dtype = u8_type;
+  const uint32_t a = decoded(n, u8_type, scalar(n, 0.02f), 120);
+  const uint32_t b = NODE(n, "DequantizeLinear", 13, coded_input(n, u8_type), row, zeros);
+  return coded(n, u8_type, NODE(n, "Add", 14, a, b), 3);
+}
+static uint32_t bytes_to_a_row_of_scales(network *n) {
+  const uint32_t row = constant(n, SHAPE(8));
+  return NODE(n, "QuantizeLinear", 13, NODE(n, "Relu", 14, add_input(n, SHAPE(3, 8))), row);
+}
+static uint32_t bytes_of_a_given_scale(network *n) {
+  return NODE(n, "Relu", 14, decoded(n, u8_type, add_input(n, 0, NULL), 120));
+}
+static uint32_t bytes_of_a_given_zero_point(network *n) {
+  const uint32_t zero = zero_point(n, u8_type, 7);
+  n->infos[zero].value = NULL;
+  n->inputs[n->desc.input_count++] = zero;
+  return NODE(n, "Relu", 14, NODE(n, "DequantizeLinear", 13, coded_input(n, u8_type), scalar(n, 0.02f), zero));
+}
+static uint32_t bytes_of_scale_zero(network *n) {
+  return NODE(n, "Relu", 14, decoded(n, u8_type, scalar(n, 0), 120));
+}
+static uint32_t bytes_to_bytes(network *n) {
+  return coded(n, s8_type, decoded(n, u8_type, scalar(n, 0.02f), 120), -3);
+}
+static uint32_t function_of_words(network *n) {
+  return coded(n, s16_type, NODE(n, "Relu", 14, decoded(n, s16_type, scalar(n, 0.02f), 0)), -3);
+}
+static uint32_t bytes_of_halves(network *n) {
+  const uint32_t x = NODE(n, "Relu", 14, decoded(n, u8_type, add_half(n, 0x2400), 120));
+  return NODE(n, "QuantizeLinear", 19, x, add_half(n, 0x2a00), zero_point(n, u8_type, 3));
+}
+/* In float16 the quotient is another one. */
+static uint32_t bytes_by_halves(network *n) {
+  static const leat_attribute precision = ATTRIBUTE(INT, .name = "precision", .i = 10);
+  static const leat_attribute *const list[] = {&precision};
+  const uint32_t x = NODE(n, "Relu", 14, decoded(n, u8_type, scalar(n, 0.02f), 120));
+  const uint32_t y = NODE(n, "QuantizeLinear", 23, x, scalar(n, 0.05f), zero_point(n, u8_type, 3));
+  set_attributes(n, list, 1);
+  return y;
+}
 static uint32_t product_of_a_norm_of_many_rows(network *n) {
   return widened(n, multiplied(n, rms_normed(n, half_input(n, SHAPE(17, 8)))));
 }
@@ -1453,6 +1551,22 @@ static const scene scenes[] = {
     {"convolution of bytes, scales of a row", byte_image_with_a_row, {0}, 6, 0},
     {"convolution of bytes, scale, a row", byte_image_plus_a_row, {DONE(INTEGER, 1)}, 4, 0},
     {"convolution of bytes, scales of lines", byte_image_with_a_column, {0}, 6, 0},
+    {"sum of bytes, Relu, bytes", sum_of_bytes, {DONE(CHAIN, 1)}, 1, 0},
+    {"function of bytes", function_of_bytes, {DONE(CHAIN, 1)}, 1, 0},
+    {"bytes of a function", bytes_of_a_function, {DONE(CHAIN, 1)}, 1, 0},
+    {"bytes between functions", bytes_from_function_to_function, {DONE(CHAIN, 2)}, 2, 0},
+    {"bytes of a chain needed elsewhere", bytes_of_a_chain_needed_elsewhere, {DONE(CHAIN, 1)}, 2, 0},
+    {"bytes needed elsewhere", bytes_needed_elsewhere, {0}, 2, 0},
+    {"floats needed elsewhere", floats_needed_elsewhere, {0}, 2, 0},
+    {"bytes with a row of scales", bytes_with_a_row_of_scales, {DONE(CHAIN, 1)}, 2, 0},
+    {"bytes to a row of scales", bytes_to_a_row_of_scales, {0}, 2, 0},
+    {"bytes of a given scale", bytes_of_a_given_scale, {0}, 2, 0},
+    {"bytes of a given zero point", bytes_of_a_given_zero_point, {0}, 2, 0},
+    {"bytes of scale 0", bytes_of_scale_zero, {0}, 2, 0},
+    {"bytes to bytes", bytes_to_bytes, {0}, 2, 0},
+    {"function of words", function_of_words, {0}, 3, 0},
+    {"bytes of float16", bytes_of_halves, {0}, 3, 0},
+    {"bytes by float16", bytes_by_halves, {DONE(CHAIN, 1)}, 2, 0},
     {"product of a norm of many rows", product_of_a_norm_of_many_rows, {0}, 4, 0},
     {"few columns of a norm of many rows", few_columns_of_a_norm_of_many_rows, {0}, 4, 0},
     {"matrices of a norm", matrices_of_a_norm, {0}, 4, 0},
