@@ -3,6 +3,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attribute.h"
+#include "ops/channels_last.h"
 #include "ops/dims.h"
 #include "ops/elementwise.h"
 #include "ops/movement.h"
@@ -117,21 +118,41 @@ static int32_t find_steps(const linear_state *state, const leati_view *x, const 
   return LEAT_OK;
 }
 
-/* The inputs of a call as kernels take them, compact; `zero` is absent if there is none. */
-typedef struct linear_inputs {
-  leati_view x, scale, zero;
-} linear_inputs;
+/* The tensors of a call as kernels take them, compact; `zero` is absent if there is none. Images whose channels are
+ * next to each other are rows of those: `y` is the result, or where it is put together if that has gaps. */
+typedef struct linear_tensors {
+  leati_view x, scale, zero, y;
+  leati_view result; /* the result, as x and y have it */
+} linear_tensors;
 
-static int32_t take_inputs(leati_planner *planner, const leati_call *call, linear_inputs *out, leat_error *err) {
+static int32_t take_tensors(leati_planner *planner, const leati_call *call, linear_tensors *out, leat_error *err) {
   const leati_view *const zero = leati_input(call, ZERO);
-  *out = (linear_inputs){.zero = {.present = false}};
-  LEATI_TRY(leati_plan_compact(planner, &call->inputs[X], &out->x, err));
+  const bool last = leati_is_channels_last(&call->outputs[0]);
+  const leati_view x = last ? leati_channels_last_order(&call->inputs[X]) : call->inputs[X];
+  *out = (linear_tensors){.zero = {.present = false}};
+  out->y = out->result = last ? leati_channels_last_order(&call->outputs[0]) : call->outputs[0];
+  LEATI_TRY(leati_plan_compact(planner, &x, &out->x, err));
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[SCALE], &out->scale, err));
-  return zero != NULL ? leati_plan_compact(planner, zero, &out->zero, err) : LEAT_OK;
+  if (zero != NULL) {
+    LEATI_TRY(leati_plan_compact(planner, zero, &out->zero, err));
+  }
+  return out->y.compact ? LEAT_OK : leati_plan_temporary(planner, &out->y, err);
 }
 
-static const leati_view *zero_of(const linear_inputs *in) {
-  return in->zero.present ? &in->zero : NULL;
+/* Plans what is left to do when the kernel has written `y`. */
+static int32_t put_result(leati_planner *planner, const linear_tensors *t, leat_error *err) {
+  return t->result.compact ? LEAT_OK : leati_plan_strided_copy(planner, &t->y, &t->result, err);
+}
+
+/* Where one scale is for all, nothing depends on where an element is. */
+static leati_channels_last_use linear_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
+  return is_single(leati_op_state_const(op), &call->inputs[SCALE])
+             ? leati_elementwise_channels_last(op, call, constants)
+             : (leati_channels_last_use){.writes = false};
+}
+
+static const leati_view *zero_of(const linear_tensors *t) {
+  return t->zero.present ? &t->zero : NULL;
 }
 
 /* ---- DequantizeLinear -------------------------------------------------------------------------------------------- */
@@ -162,22 +183,23 @@ static int32_t dequantize_infer(const leat_op *op, const leati_call *call, leat_
 
 static int32_t dequantize_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_view *const y = &call->outputs[0];
-  linear_inputs in;
+  linear_tensors t;
   dequantize_args args = {.type_scale = leati_type_code(call->inputs[SCALE].type)};
   if (y->count == 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(take_inputs(planner, call, &in, err));
+  LEATI_TRY(take_tensors(planner, call, &t, err));
   LEATI_TRY(leati_check_reach(y, "DequantizeLinear", err));
-  LEATI_TRY(find_steps(leati_op_state_const(op), &in.x, &in.scale, &args.steps, err));
+  LEATI_TRY(find_steps(leati_op_state_const(op), &t.x, &t.scale, &args.steps, err));
   leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_DEQUANTIZE, y->type),
-                                               .constants.dequantize = {.type_in = leati_type_code(in.x.type)}},
+                                               .constants.dequantize = {.type_in = leati_type_code(t.x.type)}},
                                   .args = &args,
                                   .args_size = sizeof(args),
-                                  LEATI_READS({&in.x, &args.x}, {&in.scale, &args.scale}, {zero_of(&in), &args.zero}),
-                                  LEATI_WRITES({y, &args.y})};
+                                  LEATI_READS({&t.x, &args.x}, {&t.scale, &args.scale}, {zero_of(&t), &args.zero}),
+                                  LEATI_WRITES({&t.y, &args.y})};
   leati_groups_linear(planner->device, args.steps.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
-  return leati_plan_dispatch(planner, &dispatch, err);
+  LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
+  return put_result(planner, &t, err);
 }
 
 /* ---- QuantizeLinear ---------------------------------------------------------------------------------------------- */
@@ -221,23 +243,23 @@ static int32_t quantize_infer(const leat_op *op, const leati_call *call, leat_sh
   return leati_infer_same(op, call, out, err);
 }
 
-/* Plans the quantisation of `x`, which is compact. */
-static int32_t plan_quantize(leati_planner *planner, const linear_inputs *in, uint64_t precision,
-                             const scale_steps *steps, const leati_view *y, leat_error *err) {
+static int32_t plan_quantize(leati_planner *planner, const linear_tensors *t, uint64_t precision,
+                             const scale_steps *steps, leat_error *err) {
+  const leati_view *const y = &t->y;
   const bool is_signed = (y->type & LEATI_TYPES_SIGNED) != 0;
   const int32_t count = y->item_size == 1 ? 1 << 8 : 1 << 16;
-  quantize_args args = {.type_x = leati_type_code(in->x.type),
-                        .type_scale = leati_type_code(in->scale.type),
+  quantize_args args = {.type_x = leati_type_code(t->x.type),
+                        .type_scale = leati_type_code(t->scale.type),
                         .type_quotient = leati_type_code(precision),
                         .low = is_signed ? -count / 2 : 0,
                         .high = is_signed ? count / 2 - 1 : count - 1,
                         .steps = *steps};
-  args.quads = steps->block == 0 && y->count % 4 == 0 && in->x.address % (4 * in->x.item_size) == 0 &&
+  args.quads = steps->block == 0 && y->count % 4 == 0 && t->x.address % (4 * t->x.item_size) == 0 &&
                y->address % (4 * y->item_size) == 0;
   leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_QUANTIZE},
                                   .args = &args,
                                   .args_size = sizeof(args),
-                                  LEATI_READS({&in->x, &args.x}, {&in->scale, &args.scale}, {zero_of(in), &args.zero}),
+                                  LEATI_READS({&t->x, &args.x}, {&t->scale, &args.scale}, {zero_of(t), &args.zero}),
                                   LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, steps->count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
@@ -246,15 +268,16 @@ static int32_t plan_quantize(leati_planner *planner, const linear_inputs *in, ui
 static int32_t quantize_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const linear_state *const state = leati_op_state_const(op);
   const leati_view *const y = &call->outputs[0];
-  linear_inputs in;
+  linear_tensors t;
   scale_steps steps;
   if (y->count == 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(take_inputs(planner, call, &in, err));
+  LEATI_TRY(take_tensors(planner, call, &t, err));
   LEATI_TRY(leati_check_reach(y, "QuantizeLinear", err));
-  LEATI_TRY(find_steps(state, &in.x, &in.scale, &steps, err));
-  return plan_quantize(planner, &in, state->precision != 0 ? state->precision : in.scale.type, &steps, y, err);
+  LEATI_TRY(find_steps(state, &t.x, &t.scale, &steps, err));
+  LEATI_TRY(plan_quantize(planner, &t, state->precision != 0 ? state->precision : t.scale.type, &steps, err));
+  return put_result(planner, &t, err);
 }
 
 /* ---- DynamicQuantizeLinear --------------------------------------------------------------------------------------- */
@@ -336,9 +359,10 @@ static LEATI_ATTRIBUTE(attribute_output_dtype, "output_dtype", INT);
 static LEATI_ATTRIBUTE(attribute_precision, "precision", INT);
 
 /* A form of DequantizeLinear or QuantizeLinear. */
-#define LINEAR(name, kind, versions, ...)                                                       \
-  LEATI_OP(name, "", versions, (2, 3), (1, 1), __VA_ARGS__, .state_size = sizeof(linear_state), \
-           .supports = kind##_supports, .create = linear_create, .infer = kind##_infer, .plan = kind##_plan)
+#define LINEAR(name, kind, versions, ...)                                                                    \
+  LEATI_OP(name, "", versions, (2, 3), (1, 1), __VA_ARGS__, .state_size = sizeof(linear_state),              \
+           .supports = kind##_supports, .create = linear_create, .infer = kind##_infer, .plan = kind##_plan, \
+           .channels_last = linear_channels_last)
 
 static const leati_op_def ops[] = {
     LINEAR("DequantizeLinear", dequantize, (10, 21), LEATI_TYPES(&type_dequantized, &type_real_2),

@@ -3,6 +3,7 @@
  * where none does, by as many dispatches. Only matrix hardware of float16 gains by it: without that none does anyway.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/fusions.h"
 #include "device/device.h"
@@ -81,6 +82,37 @@ static uint32_t image_and_function(network *n) {
 static uint32_t image_and_chain(network *n) {
   const uint32_t y = NODE(n, "Abs", 13, one_tap(n, image(n), 8, 8));
   return widened(n, one_tap(n, NODE(n, "Mul", 14, y, narrowed(n, add_constant(n, SHAPE(8, 1, 1)))), 8, 8));
+}
+/* Bytes of floats with a scale for all, or one for each channel; without a zero point they are uint8. */
+static uint32_t coded(network *n, uint32_t x, bool each) {
+  const uint32_t scale = each ? add_constant(n, SHAPE(8)) : add_constant(n, 0, NULL);
+  for (int i = 0; i < 8; ++i) {
+    n->floats[scale][i] = 0.5f / (float)(i + 1);
+  }
+  return NODE(n, "QuantizeLinear", 19, x, narrowed(n, scale));
+}
+static uint32_t decoded(network *n, uint32_t x) {
+  const uint32_t scale = add_constant(n, 0, NULL);
+  n->floats[scale][0] = 0.5f;
+  return NODE(n, "DequantizeLinear", 19, x, narrowed(n, scale));
+}
+/* Four: also the bytes, and the floats that are made of them. */
+static uint32_t image_and_bytes(network *n) {
+  return widened(n, one_tap(n, decoded(n, coded(n, NODE(n, "Abs", 13, one_tap(n, image(n), 8, 8)), false)), 8, 8));
+}
+/* Four: bytes, what a chain of float32 makes of them, and floats again. */
+static uint32_t image_and_chain_of_bytes(network *n) {
+  const uint32_t scale = add_constant(n, 0, NULL), x = coded(n, one_tap(n, image(n), 8, 8), false);
+  n->floats[scale][0] = 0.5f;
+  const uint32_t y = NODE(n, "Neg", 13, NODE(n, "DequantizeLinear", 13, x, scale));
+  const uint32_t zero = add_value(n, (DLDataType){kDLUInt, 8, 1}, 0, NULL);
+  memset(n->floats[zero], 200, 1);
+  n->infos[zero].value = &n->tensors[zero];
+  return widened(n, one_tap(n, decoded(n, NODE(n, "QuantizeLinear", 13, y, scale, zero)), 8, 8));
+}
+/* None: where a scale is for a channel, these lie as ever. */
+static uint32_t image_and_scales(network *n) {
+  return widened(n, one_tap(n, decoded(n, coded(n, one_tap(n, image(n), 8, 8), true)), 8, 8));
 }
 /* Three: one is the product of two. */
 static uint32_t image_of_two(network *n) {
@@ -166,6 +198,11 @@ static uint32_t two_beside(network *n, uint32_t axis, uint32_t x, int64_t a, int
   return global_mean(n, one_tap(n, y, axis == CHANNELS || axis == CHANNELS_FROM_BEHIND ? a + b : a, 8));
 }
 
+/* Five of two images, of which one is put among others by a copy. */
+static uint32_t beside_bytes(network *n) {
+  const uint32_t x = small_image(n, 2), a = decoded(n, coded(n, one_tap(n, x, 8, 8), false));
+  return global_mean(n, one_tap(n, PUT(n, CHANNELS, a, one_tap(n, x, 8, 8)), 16, 8));
+}
 /* Three of two images, which are made where they are put, and not copied. */
 static uint32_t side_by_side(network *n) {
   return two_beside(n, CHANNELS, small_image(n, 2), 8, 8);
@@ -466,6 +503,10 @@ static const scene scenes[] = {
     {"and residual", image_and_residual, 3, 0},
     {"of groups", image_of_groups, 1, 0},
     {"and function", image_and_function, 2, 0},
+    {"and bytes", image_and_bytes, 4, 0},
+    {"and chain of bytes", image_and_chain_of_bytes, 4, 0},
+    {"and scales", image_and_scales, 0, 0},
+    {"beside bytes", beside_bytes, 5, 0},
     {"and chain", image_and_chain, 2, 0},
     {"of two", image_of_two, 3, 0},
     {"by shared weights", image_by_shared_weights, 1, 0},
