@@ -63,7 +63,7 @@ typedef struct pointwise_args {
         float scale, zero;
         uint32_t flip;
       } bytes[LEAT_POINTWISE_INPUTS];
-      float result_scale;
+      float result_scale, result_inverse;
       int32_t result_zero, result_low;
       dimension dims[LEAT_MAX_RANK];
     } quantized;
@@ -413,10 +413,16 @@ static int32_t quantized_infer(const leat_op *op, const leati_call *call, leat_s
   return LEAT_OK;
 }
 
+/* Divisor::inverse of kernels/quotient.glsl. */
+static float inverse_of(float scale) {
+  return fabsf(scale) >= 0x1p-103f && fabsf(scale) < 0x1p125f ? 1 / scale : NAN;
+}
+
 static int32_t quantized_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const program *const p = leati_op_state_const(op);
   const int32_t low = lowest(p->result_type);
   pointwise_args args = {.rest.quantized = {.result_scale = p->result.scale,
+                                            .result_inverse = inverse_of(p->result.scale),
                                             .result_zero = (int32_t)p->result.zero_point,
                                             .result_low = low}};
   uint32_t bytes = p->result_type != LEAT_TYPE_FLOAT32 ? 1u << LEAT_POINTWISE_INPUTS : 0;

@@ -63,6 +63,7 @@ struct Args {
 #ifdef QUANTIZED
   Bytes bytes[LEAT_POINTWISE_INPUTS];
   float result_scale;
+  float result_inverse;  // Divisor::inverse
   int result_zero;
   int result_low;  // of the 256 numbers that its type holds
 #endif
@@ -180,9 +181,10 @@ float element(uint k, uint x[4], uint i) {
   return rounded(value * args.bytes[k].scale);
 }
 
+Divisor result_divisor() { return Divisor(args.result_scale, args.result_inverse); }
 uint stored(float y) {
   int low = args.result_low;
-  return uint(quantized(LEAT_ANY_F32, y, args.result_scale, args.result_zero, low, low + 255));
+  return uint(quantized_by(result_divisor(), y, args.result_zero, low, low + 255));
 }
 
 void store_one(int offset, float y) {
@@ -197,7 +199,9 @@ void store_one(int offset, float y) {
 void store_four(int offset, float y[4]) {
   uint64_t p = at(args.result, offset, LEAT_POINTWISE_INPUTS);
   if (is_bytes(LEAT_POINTWISE_INPUTS)) {
-    store4_U8(p, uint[4](stored(y[0]), stored(y[1]), stored(y[2]), stored(y[3])));
+    int low = args.result_low;
+    vec4 four = vec4(y[0], y[1], y[2], y[3]);
+    store_U32(p, packed(quantized4_by(result_divisor(), four, args.result_zero, low, low + 255)));
   } else {
     store4_F32(p, y);
   }

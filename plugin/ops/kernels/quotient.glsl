@@ -106,7 +106,10 @@ bool is_quotient(Divisor d, float x, out int whole) {
   precise const float shifted = clamp(q, -512.0, 512.0) + shift;
   precise const float rest = q - (shifted - shift);
   whole = floatBitsToInt(shifted) - floatBitsToInt(shift);
-  return abs(abs(rest) - 0.5) > 1.220703125e-4;
+  // As numbers without a sign, because of a NaN there is no telling what a comparison of floats becomes.
+  const uint low = floatBitsToUint(0.5 - 1.220703125e-4), high = floatBitsToUint(0.5 + 1.220703125e-4);
+  const uint distance = floatBitsToUint(rest) & 0x7fffffffu;
+  return distance - low > high - low && distance <= QUOTIENT_INFINITY;
 }
 int exact_whole(Divisor d, float x) { return int(clamp(whole_quotient(LEAT_ANY_F32, x, d.scale), -512.0, 512.0)); }
 
