@@ -72,79 +72,120 @@ static bool is_one(const leati_fusion *f, uint32_t v) {
 
 /* ---- Bytes that become floats first ------------------------------------------------------------------------------ */
 
-/* The bytes, scale and zero point of which DequantizeLinear makes a value: with one scale, or one for each index of
- * dimension `axis`, which is -1 where there must be one. */
-static bool read_bytes(const leati_fusion *f, uint32_t v, int32_t axis, uint32_t *out, uint32_t *out_scale,
-                       uint32_t *out_zero) {
-  const leati_node *const node = leati_fusion_maker(f, v);
-  if (!leati_fusion_is(node, "", "DequantizeLinear")) {
-    return false;
+/* What of a value decides whether bytes are multiplied: as it is inferred, or as far as a graph knows it. */
+typedef struct known {
+  uint64_t type;
+  int32_t ndim; /* -1: not known */
+  const int64_t *shape;
+} known;
+
+typedef struct values {
+  const leati_fusion *fusion; /* NULL: the graph alone */
+  const leat_graph *graph;
+} values;
+
+static known known_of(const values *all, uint32_t v) {
+  if (all->fusion != NULL) {
+    const leati_view *const view = leati_fusion_view(all->fusion, v);
+    return (known){.type = view->type, .ndim = view->ndim, .shape = view->shape};
   }
-  const leati_view *const x = leati_fusion_view(f, node->inputs[0]), *const scale =
-                                                                         leati_fusion_view(f, node->inputs[1]);
-  const int64_t along = leati_attributes_int(&node->attributes, "axis", 1);
-  *out = node->inputs[0];
-  *out_scale = node->inputs[1];
-  *out_zero = leati_fusion_input(node, 2);
-  return (x->type & LEATI_TYPES_BYTE) != 0 && leati_fusion_view(f, v)->type == LEAT_TYPE_FLOAT32 &&
-         (is_one(f, *out_scale) || (axis >= 0 && scale->type == LEAT_TYPE_FLOAT32 && scale->ndim == 1 &&
-                                    leati_attributes_int(&node->attributes, "block_size", 0) == 0 &&
-                                    (along < 0 ? along + x->ndim : along) == axis));
+  const leati_value *const value = &all->graph->values[v];
+  return (known){.type = value->type, .ndim = value->ndim, .shape = value->shape};
 }
 
-/* Whether Gemm is a product and a row alone. */
-static bool is_plain_gemm(const leati_fusion *f, const leati_node *node) {
-  const uint32_t c = leati_fusion_input(node, 2);
-  return leati_attributes_int(&node->attributes, "transA", 0) == 0 &&
-         leati_attributes_float(&node->attributes, "alpha", 1) == 1 &&
-         (c == LEAT_GRAPH_NO_VALUE ||
-          (leati_attributes_float(&node->attributes, "beta", 1) == 1 && leati_fusion_is_row(f, c, node->outputs[0])));
-}
-
-/* Whether an operator multiplies its first two inputs as one of bytes does as fast as one of floats at least. */
-static bool is_multiplied(const leati_node *node) {
-  return node->input_count >= 2 &&
-         (leati_fusion_is(node, "", "MatMul") || leati_fusion_is(node, "", "Gemm") ||
-          (leati_fusion_is(node, "", "Conv") && leati_attributes_int(&node->attributes, "group", 1) == 1));
-}
-
-/* The operator that multiplies bytes where `node` multiplies floats, and along which dimension of its second operand
- * there may be scales; NULL: there is none. */
-static const char *operator_of(const leati_fusion *f, const leati_node *node, int32_t *out_axis) {
-  if (!is_multiplied(node)) {
+/* The node that makes a value by DequantizeLinear of bytes, as float32: with one scale, or one for each index of
+ * dimension `axis`, which is -1 where there must be one; NULL: there is none. */
+static const leati_node *find_bytes(const values *all, uint32_t v, int32_t axis) {
+  const leati_value *const value = &all->graph->values[v];
+  const leati_node *const node = all->fusion != NULL                 ? leati_fusion_maker(all->fusion, v)
+                                 : value->kind == LEATI_VALUE_RESULT ? &all->graph->nodes[value->source]
+                                                                     : NULL;
+  if (!leati_fusion_is(node, "", "DequantizeLinear")) {
     return NULL;
   }
+  const known x = known_of(all, node->inputs[0]), scale = known_of(all, node->inputs[1]);
+  const int64_t along = leati_attributes_int(&node->attributes, "axis", 1);
+  const bool one = scale.ndim == 0 || (scale.ndim == 1 && scale.shape[0] == 1);
+  const bool each = axis >= 0 && scale.ndim == 1 && leati_attributes_int(&node->attributes, "block_size", 0) == 0 &&
+                    (along < 0 ? along + x.ndim : along) == axis;
+  return (x.type & LEATI_TYPES_BYTE) != 0 && scale.type == LEAT_TYPE_FLOAT32 && (one || each) &&
+                 known_of(all, v).type == LEAT_TYPE_FLOAT32
+             ? node
+             : NULL;
+}
+
+/* Whether an operator multiplies its first two inputs as one of bytes does as fast as one of floats at least. Gemm has
+ * to be a product and a row alone. */
+static bool is_multiplied(const values *all, const leati_node *node) {
+  const uint32_t c = leati_fusion_input(node, 2);
+  if (node->input_count < 2 || node->inputs[0] == LEAT_GRAPH_NO_VALUE || node->inputs[1] == LEAT_GRAPH_NO_VALUE) {
+    return false;
+  }
   if (leati_fusion_is(node, "", "Conv")) {
-    *out_axis = 0;
-    return "QuantizedConv";
+    return leati_attributes_int(&node->attributes, "group", 1) == 1;
   }
-  if (leati_fusion_is(node, "", "MatMul")) {
-    const int32_t rank = leati_fusion_view(f, node->inputs[1])->ndim;
-    *out_axis = rank > 1 ? rank - 1 : -1;
-    return "QuantizedMatMul";
+  return leati_fusion_is(node, "", "MatMul") ||
+         (leati_fusion_is(node, "", "Gemm") && leati_attributes_int(&node->attributes, "transA", 0) == 0 &&
+          leati_attributes_float(&node->attributes, "alpha", 1) == 1 &&
+          (c == LEAT_GRAPH_NO_VALUE ||
+           (leati_attributes_float(&node->attributes, "beta", 1) == 1 && known_of(all, c).ndim == 1)));
+}
+
+/* The sums of so many products of two bytes, each less a zero point, are numbers of int32. */
+#define TERMS_MAX (INT32_MAX / (255 * 255))
+
+/* The nodes that make bytes of both operands floats, for an operator that multiplies bytes instead; false: there are
+ * none. */
+static bool find_operands(const values *all, const leati_node *node, const leati_node *out[2]) {
+  if (!is_multiplied(all, node)) {
+    return false;
   }
-  *out_axis = leati_attributes_int(&node->attributes, "transB", 0) != 0 ? 0 : 1;
-  return is_plain_gemm(f, node) ? "QuantizedMatMul" : NULL;
+  const bool conv = leati_fusion_is(node, "", "Conv");
+  const known b = known_of(all, node->inputs[1]);
+  const bool turned = leati_attributes_int(&node->attributes, "transB", 0) != 0;
+  const int32_t axis = conv || turned ? 0 : b.ndim > 1 ? b.ndim - 1 : -1;
+  out[0] = find_bytes(all, node->inputs[0], -1);
+  out[1] = find_bytes(all, node->inputs[1], axis);
+  int64_t terms = 1;
+  for (int32_t d = 0; d < b.ndim; ++d) {
+    const bool summed = conv ? d > 0 : b.ndim == 1 || d == (turned ? b.ndim - 1 : b.ndim - 2);
+    terms = summed && b.shape[d] > 0 && terms <= TERMS_MAX ? terms * b.shape[d] : terms;
+  }
+  return out[0] != NULL && out[1] != NULL && terms <= TERMS_MAX;
 }
 
 /* Makes a product of floats that both come from bytes one of bytes. */
 static int32_t take_operands(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  const leati_node *const node = &f->nodes[n];
-  int32_t axis;
-  const char *const op = operator_of(f, node, &axis);
-  if (op == NULL) {
+  const values all = {.fusion = f, .graph = f->graph};
+  const leati_node *const node = &f->nodes[n], *from[2];
+  if (!find_operands(&all, node, from)) {
     return LEAT_OK;
   }
-  product p = begin_product(op, node);
+  product p = begin_product(leati_fusion_is(node, "", "Conv") ? "QuantizedConv" : "QuantizedMatMul", node);
   if (leati_fusion_is(node, "", "Gemm")) {
-    p.attributes[0] = leati_fusion_int("transB", axis == 0);
+    p.attributes[0] = leati_fusion_int("transB", leati_attributes_int(&node->attributes, "transB", 0));
     p.attribute_count = 1;
   }
+  for (uint32_t side = 0; side < 2; ++side) {
+    p.inputs[A + side] = from[side]->inputs[0];
+    p.inputs[A_SCALE + side] = from[side]->inputs[1];
+    p.inputs[A_ZERO + side] = leati_fusion_input(from[side], 2);
+  }
   p.inputs[BIAS] = leati_fusion_input(node, 2);
-  return read_bytes(f, node->inputs[0], -1, &p.inputs[A], &p.inputs[A_SCALE], &p.inputs[A_ZERO]) &&
-                 read_bytes(f, node->inputs[1], axis, &p.inputs[B], &p.inputs[B_SCALE], &p.inputs[B_ZERO])
-             ? write_product(f, n, &p, out_done, err)
-             : LEAT_OK;
+  return write_product(f, n, &p, out_done, err);
+}
+
+bool leati_integer_takes(const leat_graph *graph, uint32_t v) {
+  const values all = {.graph = graph};
+  bool taken = !graph->values[v].is_output && graph->values[v].kind == LEATI_VALUE_RESULT &&
+               leati_fusion_is(&graph->nodes[graph->values[v].source], "", "DequantizeLinear");
+  for (uint32_t n = taken ? graph->values[v].source : 0; n < graph->node_count && taken; ++n) {
+    const leati_node *const node = &graph->nodes[n], *from[2];
+    for (uint32_t i = 0; i < node->input_count && taken; ++i) {
+      taken = node->inputs[i] != v || (i < 2 && find_operands(&all, node, from));
+    }
+  }
+  return taken;
 }
 
 /* ---- Sums that become floats ------------------------------------------------------------------------------------- */
@@ -233,29 +274,4 @@ int32_t leati_fuse_integer(leati_fusion *f, uint32_t n, bool *out_done, leat_err
     LEATI_TRY(parts[i](f, n, out_done, err));
   }
   return LEAT_OK;
-}
-
-/* ---- Folding ----------------------------------------------------------------------------------------------------- */
-
-/* Whether DequantizeLinear makes a value, with one scale if that is asked for. */
-static bool is_dequantized(const leat_graph *graph, uint32_t v, bool one_scale) {
-  const leati_value *const value = &graph->values[v];
-  const leati_node *const node = value->kind == LEATI_VALUE_RESULT ? &graph->nodes[value->source] : NULL;
-  if (!leati_fusion_is(node, "", "DequantizeLinear")) {
-    return false;
-  }
-  const leati_value *const scale = &graph->values[node->inputs[1]];
-  return !one_scale || scale->ndim == 0 || (scale->ndim == 1 && scale->shape[0] == 1);
-}
-
-bool leati_integer_takes(const leat_graph *graph, uint32_t v) {
-  bool taken = is_dequantized(graph, v, false) && !graph->values[v].is_output;
-  for (uint32_t n = graph->values[v].source; n < graph->node_count && taken; ++n) {
-    const leati_node *const node = &graph->nodes[n];
-    for (uint32_t i = 0; i < node->input_count && taken; ++i) {
-      taken = node->inputs[i] != v || (i < 2 && is_multiplied(node) && is_dequantized(graph, node->inputs[0], true) &&
-                                       is_dequantized(graph, node->inputs[1], false));
-    }
-  }
-  return taken;
 }

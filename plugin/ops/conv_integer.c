@@ -353,6 +353,17 @@ static int32_t lay(const leat_op *op, const conv_inputs *in, const leati_view *y
   return LEAT_OK;
 }
 
+/* Weights without gaps, in the order of what the window sees. */
+static int32_t take_weights(leati_planner *planner, const leati_view *w, bool last, leati_view *out, leat_error *err) {
+  const leati_view ordered = last ? leati_channels_last_order(w) : *w;
+  LEATI_TRY(leati_plan_compact(planner, &ordered, out, err));
+  memcpy(out->shape, w->shape, sizeof(out->shape));
+  if (last) {
+    leati_make_channels_last(out);
+  }
+  return LEAT_OK;
+}
+
 static int32_t conv_integer_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const conv_inputs in = inputs_of(op, call);
   const leati_view *const y = &call->outputs[0];
@@ -363,8 +374,7 @@ static int32_t conv_integer_plan(const leat_op *op, leati_planner *planner, cons
   LEATI_TRY(lay(op, &in, y, &job, err));
   LEATI_TRY(job.last_in ? leati_plan_channels_last(planner, in.x, &job.x, err)
                         : leati_plan_compact(planner, in.x, &job.x, err));
-  LEATI_TRY(job.last_in && leati_has_channels(in.w) ? leati_plan_channels_last(planner, in.w, &job.w, err)
-                                                    : leati_plan_compact(planner, in.w, &job.w, err));
+  LEATI_TRY(take_weights(planner, in.w, job.last_in && leati_has_channels(in.w), &job.w, err));
   if (in.x_zero != NULL) {
     LEATI_TRY(leati_plan_compact(planner, in.x_zero, &job.x_zero, err));
   }

@@ -487,6 +487,42 @@ static uint32_t spread_beside_a_larger_one(network *n) {
   return widened(n, three_taps(n, PUT(n, CHANNELS, up, a), 16, 8));
 }
 
+/* Floats that bytes make. */
+static uint32_t quartered(network *n, uint32_t x) {
+  const uint32_t scale = add_constant(n, 0, NULL);
+  n->floats[scale][0] = 0.25f;
+  return NODE(n, "DequantizeLinear", 13, NODE(n, "QuantizeLinear", 13, x, scale), scale);
+}
+/* A convolution of them by weights with so many taps. */
+static uint32_t byte_taps(network *n, uint32_t x, int64_t from, int64_t to, int64_t taps) {
+  static const leat_attribute *const list[] = {&line, &beside};
+  const uint32_t y =
+      NODE(n, "Conv", 11, x, quartered(n, add_constant(n, SHAPE(to, from, 1, taps))), add_constant(n, SHAPE(to)));
+  if (taps > 1) {
+    set_attributes(n, list, 2);
+  }
+  return quartered(n, y);
+}
+static uint32_t byte_image(network *n) {
+  return quartered(n, add_input(n, SHAPE(2, 8, 3, 4)));
+}
+/* One: what lies between two of them; also where the second one has several taps. */
+static uint32_t bytes_for_one_tap(network *n) {
+  return byte_taps(n, byte_taps(n, byte_image(n), 8, 16, 3), 16, 8, 1);
+}
+static uint32_t bytes_for_three_taps(network *n) {
+  return byte_taps(n, byte_taps(n, byte_image(n), 8, 16, 1), 16, 6, 3);
+}
+/* Two: also what a function of numbers makes of it. */
+static uint32_t bytes_and_function(network *n) {
+  return byte_taps(n, quartered(n, NODE(n, "Sqrt", 13, byte_taps(n, byte_image(n), 8, 16, 1))), 16, 8, 1);
+}
+/* None: sixteen bytes are not of one pixel. */
+static uint32_t bytes_of_twelve_channels(network *n) {
+  const uint32_t y = byte_taps(n, byte_image(n), 8, 12, 1);
+  return NODE(n, "Conv", 11, y, quartered(n, add_constant(n, SHAPE(8, 12, 1, 1))));
+}
+
 /* ---- Running them ------------------------------------------------------------------------------------------------
  */
 
@@ -495,68 +531,73 @@ typedef struct scene {
   uint32_t (*make)(network *n);
   uint32_t laid;
   uint32_t fewer; /* dispatches than where none is laid */
+  bool of_bytes;  /* it gains by matrices of bytes */
 } scene;
 
 static const scene scenes[] = {
-    {"by a pool", image_by_a_pool, 2, 0},
-    {"by an average", image_by_an_average, 2, 0},
-    {"and residual", image_and_residual, 3, 0},
-    {"of groups", image_of_groups, 1, 0},
-    {"and function", image_and_function, 2, 0},
-    {"and bytes", image_and_bytes, 4, 0},
-    {"and chain of bytes", image_and_chain_of_bytes, 4, 0},
-    {"and scales", image_and_scales, 0, 0},
-    {"beside bytes", beside_bytes, 5, 0},
-    {"and chain", image_and_chain, 2, 0},
-    {"of two", image_of_two, 3, 0},
-    {"by shared weights", image_by_shared_weights, 1, 0},
-    {"by given weights", image_by_given_weights, 0, 0},
-    {"for pools", image_for_pools, 0, 0},
-    {"and given", image_and_given, 0, 0},
-    {"for another", image_for_another, 0, 0},
-    {"given", image_that_is_given, 0, 0},
-    {"of six channels", image_of_six_channels, 0, 0},
-    {"side by side", side_by_side, 3, 1},
-    {"beside, from behind", beside_from_behind, 3, 1},
-    {"beside, for means", beside_for_means, 3, 1},
-    {"beside, for means of one image", beside_for_means_of_one, 0, 0},
-    {"beside, in twelves", beside_in_twelves, 0, 0},
-    {"beside, of one image", beside_of_one, 3, 0},
-    {"beside, in fours", beside_in_fours, 3, 0},
-    {"beside, in fours of one image", beside_in_fours_of_one, 0, 0},
-    {"beside, in twos", beside_in_twos, 0, 0},
-    {"behind", behind, 3, 0},
-    {"below", below, 3, 1},
-    {"at the side", at_the_side, 3, 0},
-    {"beside, of one dimension", beside_lines, 3, 1},
-    {"beside, of three dimensions", beside_volumes, 3, 0},
-    {"beside, for many", beside_for_many, 5, 1},
-    {"beside, of all kinds", beside_of_all_kinds, 9, 1},
-    {"beside, twice", beside_twice, 5, 2},
-    {"beside all before", beside_all_before, 5, 2},
-    {"beside, two", beside_two, 4, 1},
-    {"beside itself", beside_itself, 2, 0},
-    {"beside a constant", beside_a_constant, 2, 0},
-    {"beside nothing", beside_nothing, 3, 1},
-    {"beside what is given", beside_given, 0, 0},
-    {"beside, and given", beside_and_given, 0, 0},
-    {"apart", apart, 4, 1},
-    {"apart, from behind", apart_from_behind, 4, 0},
-    {"apart in fours", apart_in_fours, 0, 0},
-    {"apart in lines", apart_in_lines, 0, 0},
-    {"apart, and given", apart_and_given, 0, 0},
-    {"apart for another", apart_for_another, 0, 0},
-    {"apart and beside, of one image", apart_and_beside_of_one, 6, 0},
-    {"apart and beside", apart_and_beside_of_two, 6, 1},
-    {"apart within another", apart_within, 6, 1},
-    {"up by a convolution", up_by_a_convolution, 4, 0},
-    {"up by the nearest", up_by_the_nearest, 5, 0},
-    {"up by lines", up_by_lines, 5, 0},
-    {"spread in lines", spread_in_lines, 2, 0},
-    {"spread in volumes", spread_in_volumes, 2, 0},
-    {"spread by given weights", spread_by_given_weights, 2, 0},
-    {"spread to six channels", spread_to_six_channels, 1, 0},
-    {"spread beside a larger one", spread_beside_a_larger_one, 5, 1},
+    {"by a pool", image_by_a_pool, 2, 0, false},
+    {"by an average", image_by_an_average, 2, 0, false},
+    {"and residual", image_and_residual, 3, 0, false},
+    {"of groups", image_of_groups, 1, 0, false},
+    {"and function", image_and_function, 2, 0, false},
+    {"and bytes", image_and_bytes, 4, 0, false},
+    {"and chain of bytes", image_and_chain_of_bytes, 4, 0, false},
+    {"and scales", image_and_scales, 0, 0, false},
+    {"beside bytes", beside_bytes, 5, 0, false},
+    {"and chain", image_and_chain, 2, 0, false},
+    {"of two", image_of_two, 3, 0, false},
+    {"by shared weights", image_by_shared_weights, 1, 0, false},
+    {"by given weights", image_by_given_weights, 0, 0, false},
+    {"for pools", image_for_pools, 0, 0, false},
+    {"and given", image_and_given, 0, 0, false},
+    {"for another", image_for_another, 0, 0, false},
+    {"given", image_that_is_given, 0, 0, false},
+    {"of six channels", image_of_six_channels, 0, 0, false},
+    {"side by side", side_by_side, 3, 1, false},
+    {"beside, from behind", beside_from_behind, 3, 1, false},
+    {"beside, for means", beside_for_means, 3, 1, false},
+    {"beside, for means of one image", beside_for_means_of_one, 0, 0, false},
+    {"beside, in twelves", beside_in_twelves, 0, 0, false},
+    {"beside, of one image", beside_of_one, 3, 0, false},
+    {"beside, in fours", beside_in_fours, 3, 0, false},
+    {"beside, in fours of one image", beside_in_fours_of_one, 0, 0, false},
+    {"beside, in twos", beside_in_twos, 0, 0, false},
+    {"behind", behind, 3, 0, false},
+    {"below", below, 3, 1, false},
+    {"at the side", at_the_side, 3, 0, false},
+    {"beside, of one dimension", beside_lines, 3, 1, false},
+    {"beside, of three dimensions", beside_volumes, 3, 0, false},
+    {"beside, for many", beside_for_many, 5, 1, false},
+    {"beside, of all kinds", beside_of_all_kinds, 9, 1, false},
+    {"beside, twice", beside_twice, 5, 2, false},
+    {"beside all before", beside_all_before, 5, 2, false},
+    {"beside, two", beside_two, 4, 1, false},
+    {"beside itself", beside_itself, 2, 0, false},
+    {"beside a constant", beside_a_constant, 2, 0, false},
+    {"beside nothing", beside_nothing, 3, 1, false},
+    {"beside what is given", beside_given, 0, 0, false},
+    {"beside, and given", beside_and_given, 0, 0, false},
+    {"apart", apart, 4, 1, false},
+    {"apart, from behind", apart_from_behind, 4, 0, false},
+    {"apart in fours", apart_in_fours, 0, 0, false},
+    {"apart in lines", apart_in_lines, 0, 0, false},
+    {"apart, and given", apart_and_given, 0, 0, false},
+    {"apart for another", apart_for_another, 0, 0, false},
+    {"apart and beside, of one image", apart_and_beside_of_one, 6, 0, false},
+    {"apart and beside", apart_and_beside_of_two, 6, 1, false},
+    {"apart within another", apart_within, 6, 1, false},
+    {"up by a convolution", up_by_a_convolution, 4, 0, false},
+    {"up by the nearest", up_by_the_nearest, 5, 0, false},
+    {"up by lines", up_by_lines, 5, 0, false},
+    {"bytes for one tap", bytes_for_one_tap, 1, 0, true},
+    {"bytes for three taps", bytes_for_three_taps, 1, 0, true},
+    {"bytes, and function", bytes_and_function, 2, 0, true},
+    {"bytes of twelve channels", bytes_of_twelve_channels, 0, 0, true},
+    {"spread in lines", spread_in_lines, 2, 0, false},
+    {"spread in volumes", spread_in_volumes, 2, 0, false},
+    {"spread by given weights", spread_by_given_weights, 2, 0, false},
+    {"spread to six channels", spread_to_six_channels, 1, 0, false},
+    {"spread beside a larger one", spread_beside_a_larger_one, 5, 1, false},
 };
 #define SCENE_COUNT (sizeof(scenes) / sizeof(scenes[0]))
 
@@ -613,13 +654,14 @@ static void lay_images(void **state) {
   run_scenes(state, "channels_last", off);
   run_scenes(state, NULL, on);
   const leati_physical *const physical = fixture_of(state)->device->physical;
-  const bool gains = (brain ? physical->matrix_bfloat16.m : physical->matrix.m) != 0;
+  const bool halves = (brain ? physical->matrix_bfloat16.m : physical->matrix.m) != 0;
   for (size_t i = 0; i < SCENE_COUNT; ++i) {
     network *const n = make(&scenes[i]);
     for (uint32_t where = 0; where < 2; ++where) {
       compare(n, &off[i].results[where], &on[i].results[where]);
     }
     free(n);
+    const bool gains = scenes[i].of_bytes ? physical->matrix_int8.m != 0 : halves;
     const uint32_t expected = gains ? scenes[i].laid : 0, fewer = gains ? scenes[i].fewer : 0;
     if (off[i].laid != 0 || on[i].laid != expected || on[i].dispatches + fewer != off[i].dispatches ||
         on[i].levels > off[i].levels) {

@@ -81,6 +81,7 @@ void main() {
   tile_product(row0, column0, k_begin / 4, (k_end + 3) / 4);
   const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
   correct(t, row0, column0, k_end - k_begin);
+  const Result result = result_of_all();
   if (!tile_join(tile)) {
     return;
   }
@@ -100,7 +101,6 @@ void main() {
   if (wide) {
     return;
   }
-  const Result result = result_of_all();
   for (uint e = 0; e < TM * TN; ++e) {
     const uint i = e / TN, c = e % TN;
     const uint row = row0 + tile_row(thread_row(t), i), column = column0 + tile_column(thread_column(t), c / 4) + c % 4;

@@ -123,6 +123,7 @@ void main() {
   }
   barrier();
   const uint number = group - split * args.tiles, size = ROWS * COLUMNS;
+  const Result result = result_of_all();
   if (args.splits > 1) {
     for (uint e = t; e < size; e += THREADS) {
       Totals(args.pieces).v[(split * args.tiles + number) * size + e] = totals[e];
@@ -131,7 +132,6 @@ void main() {
       return;
     }
   }
-  const Result result = result_of_all();
   for (uint e = t; e < size; e += THREADS) {
     int total = totals[e];
     if (args.splits > 1) {

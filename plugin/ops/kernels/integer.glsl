@@ -111,32 +111,41 @@ int zero_of_column(Sides sides, uint column) {
                      args.b_turn);
 }
 
+// Word number `at` of those at an address, or 0 where that is 0, for the reason that leat_byte_if_any() has. It is not
+// called behind a branch on the address, where a compiler leaves the choice out, nor behind a return that all threads may
+// take. A result without a scale is of words.
+uint word_if_any(uint64_t words, int at) {
+  const uint64_t instead = args.y_scale != 0 ? args.y_scale : args.c;
+  const uint word = U32(words != 0 ? words : instead).v[words != 0 ? at : 0];
+  return words != 0 ? word : 0;
+}
+
 // What all results have in common. It is read before any of them is stored, because a compiler that cannot tell what a
-// store is to reads it again behind each.
+// store is to reads it again behind each; and before all threads may return, as above.
 struct Result {
   Divisor scale;
   int zero;
 };
 Result result_of_all() {
   Result r;
-  r.scale = divisor_of(args.y_scale != 0 ? F32(args.y_scale).v[0] : 1.0);
+  r.scale = divisor_of(uintBitsToFloat(word_if_any(args.y_scale, 0)));
   const uint byte = leat_byte_if_any(args.y_zero, 0, args.c);
   r.zero = args.y_low < 0 ? bitfieldExtract(int(byte), 0, 8) : int(byte);
   return r;
 }
 
 float scale_of_row(Sides sides, uint row) {
-  return args.a_scale != 0 ? F32(args.a_scale).v[sides.a_place + int(row) * args.a_place_row] : 0.0;
+  return uintBitsToFloat(word_if_any(args.a_scale, sides.a_place + int(row) * args.a_place_row));
 }
 float scale_of_column(Sides sides, uint column) {
-  return args.b_scale != 0 ? F32(args.b_scale).v[sides.b_place + int(column) * args.b_place_column] : 0.0;
+  return uintBitsToFloat(word_if_any(args.b_scale, sides.b_place + int(column) * args.b_place_column));
 }
 
 // The bits of a bias, which is an int where sums become bytes at once, or else a float.
 uint bias_of(uint batch, uint row, uint column) {
   const int place =
       int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row + int(column) * args.bias_column;
-  return args.bias != 0 ? U32(args.bias).v[place] : 0;
+  return word_if_any(args.bias, place);
 }
 
 // What sums of a row and a column with these scales are multiplied by.
@@ -165,16 +174,14 @@ uint rescaled(Result r, float factor, uint bias, int sum) {
 
 void store_sum(Sides sides, Result r, uint batch, uint row, uint column, int sum) {
   const uint at = batch * args.c_batch + row * uint(args.c_row) + column;
-  if (args.a_scale == 0) {
-    I32(args.c).v[at] = sum;
-    return;
-  }
   const float factor = factor_of(r, scale_of_row(sides, row), scale_of_column(sides, column));
   const uint bias = bias_of(batch, row, column);
   if (args.y_scale != 0) {
     U8(args.c).v[at] = uint8_t(rescaled(r, factor, bias, sum));
-  } else {
+  } else if (args.a_scale != 0) {
     F32(args.c).v[at] = scaled(factor, bias, sum);
+  } else {
+    I32(args.c).v[at] = sum;
   }
 }
 

@@ -104,8 +104,9 @@ bool is_quotient(Divisor d, float x, out int whole) {
   const float shift = 12582912.0;
   const float q = x * d.inverse;
   precise const float shifted = clamp(q, -512.0, 512.0) + shift;
-  precise const float rest = q - (shifted - shift);
   whole = floatBitsToInt(shifted) - floatBitsToInt(shift);
+  // From the integer, because NVIDIA's compiler takes what is added and subtracted again for nothing done.
+  const float rest = q - float(whole);
   // As numbers without a sign, because of a NaN there is no telling what a comparison of floats becomes.
   const uint low = floatBitsToUint(0.5 - 1.220703125e-4), high = floatBitsToUint(0.5 + 1.220703125e-4);
   const uint distance = floatBitsToUint(rest) & 0x7fffffffu;
