@@ -788,8 +788,8 @@ typedef struct leat_event_api {
  *   MatMulInteger as float32 times A_scale B_scale, + bias), of float32, or with y_scale QuantizeLinear of that. Scales
  *   and zero points have one element, or one for each row of A or column of B, whose dimensions transB swaps; the bias
  *   has one for each column. `activation` is "Relu" or "". QuantizedConv(X, W, X_scale, W_scale, X_zero?,
- *   W_zero?, bias?, y_scale?, y_zero?) is the same of ConvInteger; W_scale, W_zero and bias have an element for each channel of
- *   the result, the bias in one dimension or in those that broadcast so.
+ *   W_zero?, bias?, y_scale?, y_zero?) is the same of ConvInteger; W_scale, W_zero and bias have an element for each
+ * channel of the result, the bias in one dimension or in those that broadcast so.
  * - Pointwise(inputs...), 1 to 8 of them, is a program of up to 16 steps on each element of what they broadcast to; its
  *   result is that of the last step. `functions` names the steps, with a space in between: operators of one number,
  *   Add, Sub, Mul, Div, Pow, Min, Max, PRelu, Mod, Where and Clip; FastGelu, as above; Fmod is Mod with fmod = 1;
