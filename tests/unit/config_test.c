@@ -151,7 +151,7 @@ static void nonsense_is_named(void **state) {
   }
   static const char *const names[] = {"none", "bias,", ",bias", "bias, scale", "bia", "biass", "all,bias", "Bias", ","};
   for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
-    CHECK_VALUES({"LEAT_FUSIONS_OFF", names[i], "all, or names with commas between them: attention"});
+    CHECK_VALUES({"LEAT_FUSIONS_OFF", names[i], "all, or names with commas between them: integer attention"});
   }
   CHECK_VALUES({"LEAT_LANES", "9", "1 to 8"}, {"LEAT_LANES", "0", "1 to 8"}, {"LEAT_LANES", "-1", "1 to 8"},
                {"LEAT_WAIT_SPIN_US", "-1", "0 to"}, {"LEAT_WAIT_SPIN_US", "1000001", "0 to"},
