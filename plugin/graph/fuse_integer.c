@@ -41,8 +41,7 @@ static product begin_product(const char *op, const leati_node *node) {
   return p;
 }
 
-/* The product that makes `v` for one input alone, as floats and without an activation; false: nothing of that kind
- * does. */
+/* The product that makes `v` for one input alone, as floats; false: nothing of that kind does. */
 static bool read_product(const leati_fusion *f, uint32_t v, product *out) {
   const leati_node *const node = leati_fusion_private_maker(f, v);
   const bool conv = leati_fusion_is(node, "leat", "QuantizedConv");

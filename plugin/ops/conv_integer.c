@@ -145,35 +145,44 @@ static int32_t conv_integer_infer(const leat_op *op, const leati_call *call, lea
 
 /* ---- The plan ---------------------------------------------------------------------------------------------------- */
 
-/* Argument record of kernels/unfold.comp. */
-typedef struct unfold_args {
-  uint64_t x, zero, y;
-  uint32_t count, words, k;
+/* WINDOW_ARGS in kernels/unfold.glsl. */
+typedef struct window_args {
   uint32_t places, out_height, out_width;
   int32_t depth, height, width;
   uint32_t plane;
-  uint32_t groups, channels;
   uint32_t taps, kernel_area, kernel_width;
   int32_t stride[3], dilation[3], pad[3];
-} unfold_args;
+} window_args;
 
-/* And of kernels/unfold_last.comp. */
+/* Argument records of kernels/unfold.comp and of kernels/unfold_last.comp. */
+typedef struct unfold_args {
+  uint64_t x, zero, y;
+  uint32_t count, words, k, channels;
+  window_args window;
+} unfold_args;
 typedef struct unfold_last_args {
   uint64_t x, zero, y;
   uint32_t count, units, pitch;
-  uint32_t taps, kernel_area, kernel_width;
-  uint32_t places, out_height, out_width;
-  int32_t depth, height, width;
-  uint32_t plane;
-  int32_t stride[3], dilation[3], pad[3];
+  window_args window;
 } unfold_last_args;
 
-static void copy_steps(const leati_window_fit *fit, int32_t stride[3], int32_t dilation[3], int32_t pad[3]) {
+static window_args window_of(const leati_window_fit *fit) {
+  window_args window = {.places = (uint32_t)product3(fit->out),
+                        .out_height = (uint32_t)fit->out[1],
+                        .out_width = (uint32_t)fit->out[2],
+                        .depth = (int32_t)fit->in[0],
+                        .height = (int32_t)fit->in[1],
+                        .width = (int32_t)fit->in[2],
+                        .plane = (uint32_t)product3(fit->in),
+                        .taps = (uint32_t)product3(fit->kernel),
+                        .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
+                        .kernel_width = (uint32_t)fit->kernel[2]};
   for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
-    stride[d] = (int32_t)fit->stride[d];
-    dilation[d] = (int32_t)fit->dilation[d];
-    pad[d] = (int32_t)fit->pad_begin[d];
+    window.stride[d] = (int32_t)fit->stride[d];
+    window.dilation[d] = (int32_t)fit->dilation[d];
+    window.pad[d] = (int32_t)fit->pad_begin[d];
   }
+  return window;
 }
 
 /* A convolution as it is planned. */
@@ -187,23 +196,11 @@ typedef struct conv_job {
 
 /* Plans what the window sees from its places, `out`, which has room for it. */
 static int32_t plan_unfold(leati_planner *planner, const conv_job *job, const leati_view *out, leat_error *err) {
-  const leati_window_fit *const fit = &job->fit;
   unfold_args args = {.count = (uint32_t)(out->count / 4),
                       .words = (uint32_t)(out->shape[2] / 4),
                       .k = (uint32_t)job->terms,
-                      .places = (uint32_t)job->places,
-                      .out_height = (uint32_t)fit->out[1],
-                      .out_width = (uint32_t)fit->out[2],
-                      .depth = (int32_t)fit->in[0],
-                      .height = (int32_t)fit->in[1],
-                      .width = (int32_t)fit->in[2],
-                      .plane = (uint32_t)product3(fit->in),
-                      .groups = (uint32_t)job->group,
                       .channels = (uint32_t)job->w.shape[1],
-                      .taps = (uint32_t)product3(fit->kernel),
-                      .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
-                      .kernel_width = (uint32_t)fit->kernel[2]};
-  copy_steps(fit, args.stride, args.dilation, args.pad);
+                      .window = window_of(&job->fit)};
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = LEATI_KERNEL_UNFOLD},
       .args = &args,
@@ -216,24 +213,13 @@ static int32_t plan_unfold(leati_planner *planner, const conv_job *job, const le
 
 /* The same of images whose channels are next to each other. */
 static int32_t plan_unfold_last(leati_planner *planner, const conv_job *job, const leati_view *out, leat_error *err) {
-  const leati_window_fit *const fit = &job->fit;
   const int64_t channels = job->w.shape[1], pitch = leati_pixel_pitch(&job->x);
   const bool sixteens = channels % 16 == 0 && pitch % 16 == 0 && job->x.address % 16 == 0;
   const uint32_t unit = sixteens ? 16 : 4;
   unfold_last_args args = {.count = (uint32_t)(out->count / unit),
                            .units = (uint32_t)channels / unit,
                            .pitch = (uint32_t)pitch / unit,
-                           .taps = (uint32_t)product3(fit->kernel),
-                           .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
-                           .kernel_width = (uint32_t)fit->kernel[2],
-                           .places = (uint32_t)job->places,
-                           .out_height = (uint32_t)fit->out[1],
-                           .out_width = (uint32_t)fit->out[2],
-                           .depth = (int32_t)fit->in[0],
-                           .height = (int32_t)fit->in[1],
-                           .width = (int32_t)fit->in[2],
-                           .plane = (uint32_t)product3(fit->in)};
-  copy_steps(fit, args.stride, args.dilation, args.pad);
+                           .window = window_of(&job->fit)};
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = LEATI_KERNEL_UNFOLD_LAST, .constants.unfold_last = {.sixteens = sixteens}},
       .args = &args,

@@ -9,9 +9,10 @@
 #include "ops/matrix_view.h"
 #include "policy/tiling.h"
 
-enum { MATMUL_INTEGER, MATMUL_INTEGER_TO_FLOAT, QLINEAR_MATMUL, QUANTIZED_MATMUL };
+/* TO_FLOAT: MatMulIntegerToFloat and QuantizedMatMul, which has two inputs more. */
+enum { MATMUL_INTEGER, TO_FLOAT, QLINEAR_MATMUL };
 
-/* Of QuantizedMatMul. */
+/* Of QuantizedMatMul; of MatMulIntegerToFloat all false. */
 typedef struct integer_state {
   bool trans_b, relu;
 } integer_state;
@@ -23,16 +24,7 @@ static leati_integer_product operands_of(const leat_op *op, const leati_call *ca
     return (leati_integer_product){
         .a = &in[0], .b = &in[1], .a_zero = leati_input(call, 2), .b_zero = leati_input(call, 3)};
   }
-  if (leati_op_def_of(op)->param == MATMUL_INTEGER_TO_FLOAT) {
-    return (leati_integer_product){.a = &in[0],
-                                   .b = &in[1],
-                                   .a_scale = &in[2],
-                                   .b_scale = &in[3],
-                                   .a_zero = leati_input(call, 4),
-                                   .b_zero = leati_input(call, 5),
-                                   .bias = leati_input(call, 6)};
-  }
-  if (leati_op_def_of(op)->param == QUANTIZED_MATMUL) {
+  if (leati_op_def_of(op)->param == TO_FLOAT) {
     const integer_state *const state = leati_op_state_const(op);
     return (leati_integer_product){.a = &in[0],
                                    .b = &in[1],
@@ -181,15 +173,15 @@ static const leati_op_def ops[] = {
              .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),
     LEATI_OP("MatMulIntegerToFloat", "com.microsoft", (1, 1), (4, 7), (1, 1),
              LEATI_TYPES(&type_a, &type_b, &type_float), LEATI_INPUT_TYPES(0, 1, 2, 2, 0, 1, 2), LEATI_OUTPUT_TYPES(2),
-             .param = MATMUL_INTEGER_TO_FLOAT, .least_rank = 1, .infer = integer_infer, .plan = integer_plan,
-             .reads_view = integer_reads_view),
+             .param = TO_FLOAT, .state_size = sizeof(integer_state), .least_rank = 1, .infer = integer_infer,
+             .plan = integer_plan, .reads_view = integer_reads_view),
     LEATI_OP("QLinearMatMul", "", (10, 21), (8, 8), (1, 1), LEATI_TYPES(&type_a, &type_b, &type_result, &type_scale),
              LEATI_INPUT_TYPES(0, 3, 0, 1, 3, 1, 3, 2), LEATI_OUTPUT_TYPES(2), .param = QLINEAR_MATMUL, .least_rank = 1,
              .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),
     LEATI_OP("QuantizedMatMul", "leat", (1, 1), (4, 9), (1, 1),
              LEATI_TYPES(&type_a, &type_b, &type_any_result, &type_floats),
              LEATI_ATTRIBUTES(&leati_attribute_activation, &attribute_trans_b),
-             LEATI_INPUT_TYPES(0, 1, 3, 3, 0, 1, 3, 3, 2), LEATI_OUTPUT_TYPES(2), .param = QUANTIZED_MATMUL,
+             LEATI_INPUT_TYPES(0, 1, 3, 3, 0, 1, 3, 3, 2), LEATI_OUTPUT_TYPES(2), .param = TO_FLOAT,
              .state_size = sizeof(integer_state), .least_rank = 1, .supports = quantized_supports,
              .create = quantized_create, .infer = integer_infer, .plan = integer_plan,
              .reads_view = integer_reads_view),
