@@ -18,8 +18,8 @@
   }
 
 /* The products of a type of 16 bits: by tiles with edges, read by quads where they are compact, and of more than half
- * of a tile of 128; of one row, with its sum shared out; of few rows and many columns, read by eights; with bias and
- * activation. */
+ * of a tile of 128; by so many tiles of 32 that there are none of 16; by so few of 16 that k is split; of one row, with
+ * its sum shared out; of few rows and many columns, read by eights; with bias and activation. */
 #define HALVES(type_label, t)                                                                              \
   {.name = "MatMul",                                                                                       \
    .label = type_label,                                                                                    \
@@ -32,6 +32,17 @@
        .since_version = 13,                                                                                \
        .variants = VIEW_TRANSPOSED | VIEW_OFFSET,                                                          \
        .inputs = {RANGE_OF(t, -2, 2, 65, 136), RANGE_OF(t, -2, 2, 136, 72)}},                              \
+      {.name = "MatMul",                                                                                   \
+       .label = "tiles_of_32_" type_label,                                                                 \
+       .since_version = 13,                                                                                \
+       .variants = VIEW_TRANSPOSED | VIEW_OFFSET,                                                          \
+       .inputs = {RANGE_OF(t, -2, 2, 35, 72), RANGE_OF(t, -2, 2, 72, 1504)}},                              \
+      {.name = "MatMul",                                                                                   \
+       .label = "inner_split_" type_label,                                                                 \
+       .since_version = 13,                                                                                \
+       .variants = VIEW_TRANSPOSED | VIEW_OFFSET,                                                          \
+       .threads = THREADS_8,                                                                               \
+       .inputs = {RANGE_OF(t, -2, 2, 20, 2100), RANGE_OF(t, -2, 2, 2100, 24)}},                            \
       PRODUCT("one_row_" type_label, RANGE_OF(t, -2, 2, 1, 4100), RANGE_OF(t, -2, 2, 4100, 37)),           \
       PRODUCT("wide_rows_" type_label, RANGE_OF(t, -2, 2, 2, 1031), RANGE_OF(t, -2, 2, 1031, 1032)),       \
       PRODUCT("wider_row_" type_label, RANGE_OF(t, -2, 2, 1, 36), RANGE_OF(t, -2, 2, 36, 3080)),           \

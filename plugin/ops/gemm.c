@@ -49,6 +49,7 @@ static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_128] = LEATI_KERNELS_GEMM_MATRIX_128,
     [LEATI_TILE_64] = LEATI_KERNELS_GEMM_MATRIX_64,
     [LEATI_TILE_32] = LEATI_KERNELS_GEMM_MATRIX_32,
+    [LEATI_TILE_16] = LEATI_KERNELS_GEMM_MATRIX_16,
 };
 
 static leati_gemm_shape shape_of(const leati_gemm_args *args) {
@@ -73,10 +74,12 @@ leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *ar
   return tile;
 }
 
-leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers, leati_gemm_args *args) {
-  const leati_gemm_shape shape = shape_of(args);
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix_work work, uint32_t others,
+                                         leati_gemm_args *args) {
+  leati_gemm_shape shape = shape_of(args);
+  shape.others = others;
   leati_gemm_cut cut;
-  const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, gathers, &cut);
+  const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, work, &cut);
   leati_gemm_take_cut(args, &cut);
   return tile;
 }
@@ -86,9 +89,7 @@ uint64_t leati_gemm_groups(const leati_gemm_args *args) {
 }
 
 uint32_t leati_gemm_tile_size(leati_tile tile) {
-  static const uint32_t sizes[LEATI_TILE_COUNT] = {
-      [LEATI_TILE_128] = 128 * 128, [LEATI_TILE_64] = 64 * 64, [LEATI_TILE_32] = 32 * 32};
-  return sizes[tile];
+  return leati_tile_extent(tile) * leati_tile_extent(tile);
 }
 
 int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
@@ -138,12 +139,12 @@ static bool is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int
                                 along_k ? count_i : count_k, along_k ? count_k : count_i, batch_rank, batch);
 }
 
-uint32_t leati_operand_width(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
-                             int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+uint32_t leati_operand_width(leati_tile tile, const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i,
+                             int64_t stride_k, int64_t count_k, int32_t batch_rank, const int64_t *batch) {
   if (!is_wide(view, mode, stride_i, count_i, stride_k, count_k, batch_rank, batch)) {
     return 0;
   }
-  return leati_tile_is_hollow(count_i) ? 1 | 4 : 1;
+  return leati_tile_is_hollow(tile, count_i) ? 1 | 4 : 1;
 }
 
 /* The same product with rows and columns exchanged. */
@@ -244,11 +245,11 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_
                                                const leati_gemm *gemm, uint32_t mode_a, uint32_t mode_b,
                                                uint32_t residual, leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t subgroup = device->physical->subgroup_size;
-  const leati_tile tile = leati_gemm_choose_matrix_tile(device, false, args);
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_PRODUCT, gemm->others, args);
   *out_tile_size = leati_gemm_tile_size(tile);
-  const uint32_t wide_a =
-      leati_operand_width(gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, gemm->batch_rank, gemm->a_batch);
-  const uint32_t wide_b = leati_operand_width(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
+  const uint32_t wide_a = leati_operand_width(tile, gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
+                                              gemm->batch_rank, gemm->a_batch);
+  const uint32_t wide_b = leati_operand_width(tile, gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
                                               gemm->batch_rank, gemm->b_batch);
   return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[tile], gemm->c->type),
                               .constants.gemm_matrix = {.mode_a = mode_a,

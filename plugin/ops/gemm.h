@@ -104,6 +104,7 @@ typedef struct leati_gemm {
   int64_t bias_row, bias_column, bias_batch;                                   /**< strides */
   int64_t residual_row, residual_column, residual_batch[LEATI_GEMM_BATCH_MAX]; /**< strides, not negative */
   int64_t bias_period; /**< the bias repeats after so many batches */
+  uint32_t others;     /**< products like it in the same dispatch */
   float alpha, beta;
 } leati_gemm;
 
@@ -154,10 +155,10 @@ bool leati_operand_runs_fit(uint32_t run, uint64_t address, uint32_t item_size, 
 uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
                             int64_t count_k, int32_t batch_rank, const int64_t *batch);
 
-/** What the constant WIDE of kernels/gemm_matrix.comp says of one that is read in such a mode: its bits for a; those
- * for b are twice that. */
-uint32_t leati_operand_width(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
-                             int64_t count_k, int32_t batch_rank, const int64_t *batch);
+/** What the constant WIDE of kernels/gemm_matrix.comp says of one that is read in such a mode, for such a tile: its
+ * bits for a; those for b are twice that. */
+uint32_t leati_operand_width(leati_tile tile, const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i,
+                             int64_t stride_k, int64_t count_k, int32_t batch_rank, const int64_t *batch);
 
 /** Chooses a tile and how often k is split, and sets `tiles_m`, `tiles_n`, `splits` and `k_chunk` of `args` from its
  * `m`, `n`, `k` and `batch`. */
@@ -166,8 +167,9 @@ leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *ar
 /** Sets them from a cut; k stays whole where there are more tiles than counters. */
 void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut);
 
-/** The same for the kernels for matrix hardware; `gathers`: those of convolutions. */
-leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, bool gathers, leati_gemm_args *args);
+/** The same for the kernels for matrix hardware, of a product with so many others in its dispatch. */
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix_work work, uint32_t others,
+                                         leati_gemm_args *args);
 
 /** The matrices by which a product with a result of this type is computed, whose `m`, `n`, `k` and `batch` stand in the
  * argument record; all 0: it is not computed by matrix hardware, because the device has none for it, LEAT_MATRICES or

@@ -60,7 +60,8 @@ bool leati_products_merge(const leat_device *device, const leati_view *a, const 
   uint64_t tiles = 0;
   bool alike = true;
   for (uint32_t p = 0; p < count && alike; ++p) {
-    const leati_gemm gemm = leati_product_of(a, b[p], c[p], NULL, trans_b);
+    leati_gemm gemm = leati_product_of(a, b[p], c[p], NULL, trans_b);
+    gemm.others = count - 1;
     leati_gemm_lay(device, &gemm, p == 0 ? &first : &other);
     alike = is_cut_alike(&first, p == 0 ? &first : &other);
     tiles += (p == 0 ? &first : &other)->args.tiles;
@@ -173,6 +174,7 @@ static int32_t plan_some(const multi_state *state, leati_planner *planner, const
     return plan_together(state, planner, together, count, err);
   }
   leati_gemm alone = together[0]->gemm;
+  alone.others = 0;
   alone.epilogue.activation = state->activated[together[0]->number] ? state->activation : (leati_function){0};
   return leati_plan_gemm(planner, &alone, err);
 }
@@ -232,6 +234,7 @@ static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati
     it->gemm.alpha = state->alpha;
     it->gemm.factor = taken;
     it->gemm.epilogue.activation = state->activation;
+    it->gemm.others = count - 1;
     leati_gemm_lay(planner->device, &it->gemm, &it->laid);
     parts[i] = it;
   }

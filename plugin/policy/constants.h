@@ -345,6 +345,13 @@
 #define LEATI_MATRIX_SPLIT_FILL 2u
 #define LEATI_MATRIX_SPLIT_MIN 384u
 #define LEATI_MATRIX_SPLIT_MIN_128 2048u
+/** Quarters of the processors: a product there that tiles of 64 would not fill has tiles of 16, whose subgroups have a
+ * part of k each, where there are no more of them, each counted for each LEATI_MATRIX_SPLIT_MIN_16 of k; a split of one
+ * has so much of k at least. Larger: more workgroups, which read operands more often. From: models on an H200, where 64
+ * x 768 x 768 takes 9.3 us by tiles of 32 and 7.0 so, and 64 x 768 x 3,072 11.6 and 12.9; the rows of leat-bench read
+ * operands that the device's cache holds. Measure: --tune. */
+#define LEATI_MATRIX_FILL_16_QUARTERS 8u
+#define LEATI_MATRIX_SPLIT_MIN_16 1024u
 /** LEATI_MATRIX_SPLIT_FILL and LEATI_MATRIX_SPLIT_MIN for convolutions there, whose time is that of gathering. Larger:
  * as above. From: an H200. Measure: --tune. */
 #define LEATI_MATRIX_GATHER_SPLIT_FILL 4u

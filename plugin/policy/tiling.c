@@ -8,9 +8,6 @@ static uint64_t div_up(uint64_t a, uint64_t b) {
 /* ---- Matrix products ----------------------------------------------------------------------------------------------
  */
 
-/* Rows and columns of the tiles of the kernels. */
-static const uint32_t tile_extent[LEATI_TILE_COUNT] = {128, 64, 32};
-
 /* So many workgroups as quarters of the processors. */
 static uint64_t quarters(const leati_traits *traits, uint32_t count) {
   return (uint64_t)traits->processors * count / 4;
@@ -30,52 +27,70 @@ static void split(const leati_gemm_shape *shape, uint64_t groups, uint64_t wante
   }
 }
 
-/* The largest tile of which there are enough to fill the device, and which is itself more than half full; and how many
- * of it there are. */
-static leati_tile choose_tile(const leati_gemm_shape *shape, const uint64_t enough[LEATI_TILE_COUNT],
-                              leati_gemm_cut *cut, uint64_t *out_groups) {
+/* How many tiles there are of a product and those that are part of its dispatch. */
+static uint64_t count_tiles(const leati_gemm_shape *shape, leati_tile tile) {
+  const uint32_t extent = leati_tile_extent(tile);
+  return div_up(shape->m, extent) * div_up(shape->n, extent) * shape->batch * (1 + (uint64_t)shape->others);
+}
+
+/* Sets how many rows and columns of it there are. */
+static void take_tile(const leati_gemm_shape *shape, leati_tile tile, leati_gemm_cut *cut) {
+  cut->tiles_m = (uint32_t)div_up(shape->m, leati_tile_extent(tile));
+  cut->tiles_n = (uint32_t)div_up(shape->n, leati_tile_extent(tile));
+}
+
+/* The largest tile of which there are enough to fill the device, and which is itself more than half full; or that of
+ * 32. */
+static leati_tile choose_tile(const leati_gemm_shape *shape, uint64_t enough_128, uint64_t enough_64) {
+  const uint64_t enough[] = {enough_128, enough_64};
   leati_tile tile = LEATI_TILE_128;
-  for (;; ++tile) {
-    const uint32_t extent = tile_extent[tile];
-    *out_groups = div_up(shape->m, extent) * div_up(shape->n, extent) * shape->batch;
-    if (tile == LEATI_TILE_32 || (*out_groups >= enough[tile] && shape->m > extent / 2 && shape->n > extent / 2)) {
+  for (; tile < LEATI_TILE_32; ++tile) {
+    const uint32_t half = leati_tile_extent(tile) / 2;
+    if (count_tiles(shape, tile) >= enough[tile] && shape->m > half && shape->n > half) {
       break;
     }
   }
-  cut->tiles_m = (uint32_t)div_up(shape->m, tile_extent[tile]);
-  cut->tiles_n = (uint32_t)div_up(shape->n, tile_extent[tile]);
   return tile;
 }
 
 leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
   const leati_tuning *const tuning = &traits->tuning;
-  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, tuning->gemm_fill_128_quarters),
-                                             quarters(traits, tuning->gemm_fill_64_quarters), 0};
-  uint64_t groups;
-  const leati_tile tile = choose_tile(shape, enough, out, &groups);
+  const leati_tile tile = choose_tile(shape, quarters(traits, tuning->gemm_fill_128_quarters),
+                                      quarters(traits, tuning->gemm_fill_64_quarters));
+  const uint64_t groups = count_tiles(shape, tile);
   const bool few = groups <= quarters(traits, tuning->gemm_few_quarters);
+  take_tile(shape, tile, out);
   split(shape, groups, tile == LEATI_TILE_128 ? 0 : (uint64_t)traits->processors * tuning->gemm_split_fill,
         few ? tuning->gemm_split_min_few : tuning->gemm_split_min, LEATI_GEMM_K_STEP, out);
   return tile;
 }
 
-leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, bool gathers,
+leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_matrix_work work,
                                    leati_gemm_cut *out) {
   const leati_tuning *const tuning = &traits->tuning;
-  const uint64_t enough[LEATI_TILE_COUNT] = {quarters(traits, tuning->matrix_fill_128_quarters),
-                                             quarters(traits, tuning->matrix_fill_64_quarters), 0};
-  uint64_t groups;
-  const leati_tile tile = choose_tile(shape, enough, out, &groups);
-  const uint64_t fill = gathers ? tuning->matrix_gather_split_fill : tuning->matrix_split_fill;
-  const uint32_t least = gathers ? tuning->matrix_gather_split_min : tuning->matrix_split_min;
-  split(shape, groups, traits->processors * fill, tile == LEATI_TILE_128 ? tuning->matrix_split_min_128 : least,
-        LEATI_GEMM_K_STEP, out);
+  leati_tile tile = choose_tile(shape, quarters(traits, tuning->matrix_fill_128_quarters),
+                                quarters(traits, tuning->matrix_fill_64_quarters));
+  const uint64_t parts = div_up(shape->k, tuning->matrix_split_min_16);
+  if (tile == LEATI_TILE_32 && work == LEATI_MATRIX_PRODUCT &&
+      count_tiles(shape, LEATI_TILE_16) * parts <= quarters(traits, tuning->matrix_fill_16_quarters)) {
+    tile = LEATI_TILE_16;
+  }
+  take_tile(shape, tile, out);
+  const bool gathers = work == LEATI_MATRIX_CONVOLUTION;
+  const uint64_t fill = tile == LEATI_TILE_16 ? 1
+                        : gathers             ? tuning->matrix_gather_split_fill
+                                              : tuning->matrix_split_fill;
+  const uint32_t least = tile == LEATI_TILE_128  ? tuning->matrix_split_min_128
+                         : tile == LEATI_TILE_16 ? tuning->matrix_split_min_16
+                         : gathers               ? tuning->matrix_gather_split_min
+                                                 : tuning->matrix_split_min;
+  split(shape, count_tiles(shape, tile), traits->processors * fill, least, LEATI_GEMM_K_STEP, out);
   return tile;
 }
 
 bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *shape) {
   leati_gemm_cut cut;
-  return leati_gemm_cut_matrices(traits, shape, false, &cut) == LEATI_TILE_128;
+  return leati_gemm_cut_matrices(traits, shape, LEATI_MATRIX_PRODUCT, &cut) == LEATI_TILE_128;
 }
 
 bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape, uint64_t moved) {

@@ -12,8 +12,13 @@
 /* ---- Matrix products ----------------------------------------------------------------------------------------------
  */
 
-/** A tile of the tiled kernels. */
-typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TILE_COUNT } leati_tile;
+/** A tile of the tiled kernels; the smallest, of products on matrix hardware alone. */
+typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TILE_16, LEATI_TILE_COUNT } leati_tile;
+
+/** Its rows, and as many columns. */
+static inline uint32_t leati_tile_extent(leati_tile tile) {
+  return 128u >> tile;
+}
 
 /** What the kernels take of k at once; a split begins at a multiple of it. */
 #define LEATI_GEMM_K_STEP 64u
@@ -33,9 +38,9 @@ typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TI
 #define LEATI_NBITS_LANES_MIN 8u
 #define LEATI_NBITS_LANES_MAX 64u
 
-/** A product of m x k by k x n, `batch` times. */
+/** A product of m x k by k x n, `batch` times; and how many others like it are part of the same dispatch. */
 typedef struct leati_gemm_shape {
-  uint32_t m, n, k, batch;
+  uint32_t m, n, k, batch, others;
 } leati_gemm_shape;
 
 /** How it is cut: `tiles_m` x `tiles_n` tiles, and k into `splits` of `k_chunk`. */
@@ -63,16 +68,22 @@ enum {
 
 /** Cuts a product for the tiled kernels, and chooses their tile. */
 leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out);
-/** Cuts a product for the kernels for matrix hardware, and chooses their tile; `gathers`: for those of convolutions. */
-leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, bool gathers,
+/** What a kernel for matrix hardware computes, which decides its tiles: those of 16 are of products of reals alone. */
+typedef enum leati_matrix_work {
+  LEATI_MATRIX_PRODUCT,     /**< a product of reals, */
+  LEATI_MATRIX_OTHER,       /**< of bytes, of weights of few bits, or a convolution whose channels are neighbours */
+  LEATI_MATRIX_CONVOLUTION, /**< a convolution that gathers */
+} leati_matrix_work;
+
+/** Cuts a product for such a kernel, and chooses its tile. */
+leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_matrix_work work,
                                    leati_gemm_cut *out);
-/** Whether half of the rows (or columns) of each tile there, or more, are missing if a product has `count`: it then has
- * the tile of 32. */
-static inline bool leati_tile_is_hollow(int64_t count) {
-  return count <= 32 / 2;
+/** Whether half of the rows (or columns) of each such tile, or more, are missing if a product has `count`. */
+static inline bool leati_tile_is_hollow(leati_tile tile, int64_t count) {
+  return count <= leati_tile_extent(tile) / 2;
 }
-/** Subgroups of a workgroup of those kernels that has a tile, of which each computes a part; the kernels' BM, BN, WM
- * and WN say so too. */
+/** Subgroups of a workgroup of those kernels that has a tile, of which each computes a part, or of that of 16 a part of
+ * what is added up; the kernels' BM, BN, WM, WN and K_PARTS say so too. */
 static inline uint32_t leati_matrix_subgroups(leati_tile tile) {
   return tile == LEATI_TILE_64 ? LEATI_MATRIX_SUBGROUPS_MOST : LEATI_MATRIX_SUBGROUPS;
 }

@@ -31,9 +31,11 @@
   X(LEATI_GEMM_SPLIT_MIN_FEW, gemm_split_min_few, 64, 1048576)                 \
   X(LEATI_MATRIX_FILL_128_QUARTERS, matrix_fill_128_quarters, 0, 64)           \
   X(LEATI_MATRIX_FILL_64_QUARTERS, matrix_fill_64_quarters, 0, 64)             \
+  X(LEATI_MATRIX_FILL_16_QUARTERS, matrix_fill_16_quarters, 0, 64)             \
   X(LEATI_MATRIX_SPLIT_FILL, matrix_split_fill, 0, 16)                         \
   X(LEATI_MATRIX_SPLIT_MIN, matrix_split_min, 64, 1048576)                     \
   X(LEATI_MATRIX_SPLIT_MIN_128, matrix_split_min_128, 64, 1048576)             \
+  X(LEATI_MATRIX_SPLIT_MIN_16, matrix_split_min_16, 64, 1048576)               \
   X(LEATI_MATRIX_GATHER_SPLIT_FILL, matrix_gather_split_fill, 0, 16)           \
   X(LEATI_MATRIX_GATHER_SPLIT_MIN, matrix_gather_split_min, 64, 1048576)       \
   X(LEATI_CONV_LAST_MIN, conv_last_min, 0, 2147483647)                         \

@@ -122,12 +122,17 @@ static void eights_are_read_where_there_are_some(void **state) {
   if (!has_kernels_of(LEAT_TYPE_FLOAT16)) {
     skip(); /* there is no glslc for them */
   }
-  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 17, 24, 64), 1 | 2);
-  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 16, 24, 64), 1 | 2 | 4);
-  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 17, 16, 64), 1 | 2 | 8);
+  /* Of a tile of 16, */
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 9, 24, 64), 1 | 2);
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 8, 24, 64), 1 | 2 | 4);
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 17, 8, 64), 1 | 2 | 8);
   assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 16, 24, 60), 2);
-  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 16, 20, 64), 1 | 4);
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 8, 20, 64), 1 | 4);
   assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 16, 24, 0), 0);
+  /* and of 32. */
+  const int64_t many = 16 * (int64_t)device.traits.processors * LEATI_MATRIX_FILL_16_QUARTERS / 4 + 16;
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 17, many, 64), 1 | 2);
+  assert_int_equal(width_of(&device, LEAT_TYPE_FLOAT16, 16, many, 64), 1 | 2 | 4);
 }
 
 static void workgroups_have_a_subgroup_for_each_part_of_a_tile(void **state) {
@@ -135,6 +140,7 @@ static void workgroups_have_a_subgroup_for_each_part_of_a_tile(void **state) {
   assert_int_equal(leati_matrix_subgroups(LEATI_TILE_128), 128 / 64 * (128 / 64));
   assert_int_equal(leati_matrix_subgroups(LEATI_TILE_64), 64 / 32 * (64 / 16));
   assert_int_equal(leati_matrix_subgroups(LEATI_TILE_32), 32 / 16 * (32 / 16));
+  assert_int_equal(leati_matrix_subgroups(LEATI_TILE_16), 16 / 16 * (16 / 16) * 4); /* K_PARTS */
 }
 
 int main(void) {

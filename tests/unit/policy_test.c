@@ -337,17 +337,21 @@ static void check_cut(const leati_gemm_shape *s, const leati_gemm_cut *cut, uint
 
 /* Holds all cuts of a product against it. */
 static void check_product(const leati_traits *device, const leati_gemm_shape *s) {
-  static const uint32_t extent[LEATI_TILE_COUNT] = {128, 64, 32};
+  static const uint32_t extent[LEATI_TILE_COUNT] = {128, 64, 32, 16};
   const leati_tuning *const tuning = &device->tuning;
   leati_gemm_cut cut;
   const leati_tile tile = leati_gemm_cut_tiled(device, s, &cut);
   const bool fewer = tuning->gemm_split_min_few < tuning->gemm_split_min;
   check_cut(s, &cut, extent[tile], extent[tile], fewer ? tuning->gemm_split_min_few : tuning->gemm_split_min);
-  for (int gathers = 0; gathers <= 1; ++gathers) {
-    const leati_tile on_matrices = leati_gemm_cut_matrices(device, s, gathers != 0, &cut);
-    const uint32_t least = gathers != 0 ? tuning->matrix_gather_split_min : tuning->matrix_split_min;
+  for (leati_matrix_work work = LEATI_MATRIX_PRODUCT; work <= LEATI_MATRIX_CONVOLUTION; ++work) {
+    const leati_tile on_matrices = leati_gemm_cut_matrices(device, s, work, &cut);
+    const uint32_t least =
+        work == LEATI_MATRIX_CONVOLUTION ? tuning->matrix_gather_split_min : tuning->matrix_split_min;
+    assert_true(on_matrices != LEATI_TILE_16 || work == LEATI_MATRIX_PRODUCT);
     check_cut(s, &cut, extent[on_matrices], extent[on_matrices],
-              on_matrices == LEATI_TILE_128 ? tuning->matrix_split_min_128 : least);
+              on_matrices == LEATI_TILE_128  ? tuning->matrix_split_min_128
+              : on_matrices == LEATI_TILE_16 ? tuning->matrix_split_min_16
+                                             : least);
   }
   for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
     const uint32_t width = along == LEATI_ALONG_COLUMNS_EIGHTS ? 8 : along == LEATI_ALONG_COLUMNS_QUADS ? 4 : 1;
@@ -400,7 +404,7 @@ static leati_tile tile_of(const leati_traits *device, uint32_t m, uint32_t n, ui
 static leati_tile matrix_tile_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t batch) {
   const leati_gemm_shape shape = {.m = m, .n = n, .k = 64, .batch = batch};
   leati_gemm_cut cut;
-  return leati_gemm_cut_matrices(device, &shape, false, &cut);
+  return leati_gemm_cut_matrices(device, &shape, LEATI_MATRIX_PRODUCT, &cut);
 }
 
 static void matrix_tiles_are_large_where_they_fill_the_device(void **state) {
@@ -414,6 +418,26 @@ static void matrix_tiles_are_large_where_they_fill_the_device(void **state) {
   assert_int_equal(matrix_tile_of(&large, 64, 64 * middle, 1), LEATI_TILE_64);
   assert_int_equal(matrix_tile_of(&large, 64, 64 * (middle - 1), 1), LEATI_TILE_32);
   assert_int_equal(matrix_tile_of(&large, 32, 64 * middle, 1), LEATI_TILE_32);
+}
+
+static void matrix_tiles_are_small_where_these_do_not_fill_the_device(void **state) {
+  (void)state;
+  const uint32_t most = 128 * LEATI_MATRIX_FILL_16_QUARTERS / 4;
+  leati_gemm_shape shape = {.m = 16, .n = 16 * most, .k = LEATI_MATRIX_SPLIT_MIN_16, .batch = 1};
+  leati_gemm_cut cut;
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_16);
+  assert_int_equal(cut.tiles_m * cut.tiles_n, most);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_OTHER, &cut), LEATI_TILE_32);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_CONVOLUTION, &cut), LEATI_TILE_32);
+  ++shape.k;
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
+  shape.n /= 2;
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_16);
+  shape.others = 1;
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
+  shape.others = 0;
+  ++shape.n;
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
 }
 
 static void parts_of_float32_pay_with_the_largest_tile(void **state) {
@@ -859,8 +883,8 @@ static void check_attention(const leati_traits *device, uint32_t heads, uint32_t
 static void note_product(const leati_traits *device, const leati_gemm_shape *s, uint64_t *answers) {
   leati_gemm_cut cut;
   note(answers, leati_gemm_cut_tiled(device, s, &cut) + cut.splits * 8);
-  for (int gathers = 0; gathers <= 1; ++gathers) {
-    note(answers, leati_gemm_cut_matrices(device, s, gathers != 0, &cut) + cut.splits * 8);
+  for (leati_matrix_work work = LEATI_MATRIX_PRODUCT; work <= LEATI_MATRIX_CONVOLUTION; ++work) {
+    note(answers, leati_gemm_cut_matrices(device, s, work, &cut) + cut.splits * 8);
   }
   note(answers, leati_conv_last_pays(device, s, (uint64_t)s->n * s->k));
   for (uint32_t along = LEATI_ALONG_K; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
@@ -987,6 +1011,7 @@ int main(void) {
       cmocka_unit_test(products_are_cut_wholly_on_any_device),
       cmocka_unit_test(tiles_are_the_largest_that_fill_the_device),
       cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
+      cmocka_unit_test(matrix_tiles_are_small_where_these_do_not_fill_the_device),
       cmocka_unit_test(parts_of_float32_pay_with_the_largest_tile),
       cmocka_unit_test(channels_are_moved_for_convolutions_that_multiply_much),
       cmocka_unit_test(attention_has_subgroups_as_long_as_they_fill_the_device),

@@ -72,7 +72,8 @@ static double answer_matmul(const leati_kernel *kernel, int64_t index, double *b
   const int64_t batch = row / m;
   sum s = {0};
   for (int64_t i = 0; i < k; ++i) {
-    sum_add(&s, value_of(kernel, 0, row * k + i) * value_of(kernel, 1, (batch * k + i) * n + column));
+    const int64_t at = kernel->size[4] != 0 ? column * k + i : (batch * k + i) * n + column;
+    sum_add(&s, value_of(kernel, 0, row * k + i) * value_of(kernel, 1, at));
   }
   *bound = product_bound(kernel, s);
   return s.value;

@@ -18,6 +18,14 @@
 #define MATMUL(group, kind, m, n, k) PRODUCT(#group "-matmul-" #m "x" #n "x" #k, 32, kind, 1, m, n, k)
 #define BATCHED(b, m, n, k) PRODUCT("model-matmul-" #b "x" #m "x" #n "x" #k, 32, COMPUTE, b, m, n, k)
 #define HALF_MATMUL(kind, m, n, k) PRODUCT("half-matmul-" #m "x" #n "x" #k, 16, kind, 1, m, n, k)
+/* The second matrix lies along k, as a linear layer's weights do. */
+#define HALF_GEMM(kind, m, n, k)                                                                            \
+  {                                                                                                         \
+    "half-gemm-" #m "x" #n "x" #k, "Gemm", 13, {kDLFloat, 16, 1}, LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, \
+        LEATI_KERNEL_REWRITE, {                                                                             \
+      1, m, n, k, 1                                                                                         \
+    }                                                                                                       \
+  }
 #define BFLOAT16_MATMUL(kind, m, n, k) PRODUCT_OF("bfloat16-matmul-" #m "x" #n "x" #k, kDLBfloat, 16, kind, 1, m, n, k)
 #define HALF_BATCHED(b, m, n, k) PRODUCT("half-matmul-" #b "x" #m "x" #n "x" #k, 16, COMPUTE, b, m, n, k)
 
@@ -233,6 +241,25 @@ const leati_kernel leati_kernels[] = {
     HALF_MATMUL(COMPUTE, 197, 1536, 384),
     HALF_MATMUL(COMPUTE, 197, 384, 1536),
     HALF_MATMUL(COMPUTE, 64, 50257, 384),
+    HALF_MATMUL(COMPUTE, 64, 768, 768),
+    HALF_MATMUL(COMPUTE, 64, 768, 3072),
+    HALF_MATMUL(COMPUTE, 128, 768, 768),
+    HALF_MATMUL(COMPUTE, 128, 768, 3072),
+    HALF_MATMUL(COMPUTE, 8, 384, 384),
+    HALF_MATMUL(COMPUTE, 8, 1536, 384),
+    HALF_MATMUL(COMPUTE, 8, 384, 1536),
+    HALF_GEMM(COMPUTE, 4096, 4096, 4096),
+    HALF_GEMM(COMPUTE, 512, 4096, 4096),
+    HALF_GEMM(COMPUTE, 64, 384, 384),
+    HALF_GEMM(COMPUTE, 64, 1536, 384),
+    HALF_GEMM(COMPUTE, 64, 384, 1536),
+    HALF_GEMM(COMPUTE, 197, 384, 1536),
+    HALF_GEMM(COMPUTE, 64, 768, 768),
+    HALF_GEMM(COMPUTE, 64, 768, 3072),
+    HALF_GEMM(COMPUTE, 128, 768, 3072),
+    HALF_GEMM(COMPUTE, 8, 384, 1536),
+    HALF_GEMM(MEMORY, 8, 2048, 5632),
+    HALF_GEMM(MEMORY, 1, 16384, 4096),
     HALF_MATMUL(MEMORY, 1, 16384, 4096),
     HALF_MATMUL(MEMORY, 8, 16384, 4096),
     HALF_NBITS(MEMORY, 1, 4096, 4096),
@@ -340,10 +367,16 @@ static double bytes_of(const leati_kernel *kernel, const leati_kernel_shape *sha
 
 static void expand_matmul(const int64_t *size, leati_kernel_form *out) {
   const int64_t batch = size[0], m = size[1], n = size[2], k = size[3];
-  const gboolean plain = batch == 1;
+  const gboolean plain = batch == 1, along_k = size[4] != 0;
   out->input_count = 2;
+  if (along_k) {
+    out->attribute_count = 1;
+    out->attributes[0] = (leati_kernel_attribute){"transB", 0, {1}};
+  }
   out->inputs[0] = plain ? matrix(m, k) : (leati_kernel_shape){.rank = 3, .dims = {batch, m, k}};
-  out->inputs[1] = plain ? matrix(k, n) : (leati_kernel_shape){.rank = 3, .dims = {batch, k, n}};
+  out->inputs[1] = along_k ? matrix(n, k)
+                   : plain ? matrix(k, n)
+                           : (leati_kernel_shape){.rank = 3, .dims = {batch, k, n}};
   out->output = plain ? matrix(m, n) : (leati_kernel_shape){.rank = 3, .dims = {batch, m, n}};
   out->flops = 2.0 * (double)batch * (double)m * (double)n * (double)k;
 }

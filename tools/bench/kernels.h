@@ -38,7 +38,7 @@ typedef enum leati_kernel_link {
 
 /** What operators have in common: how `size` is read, what a run takes, what is right. */
 typedef enum leati_kernel_family {
-  LEATI_KERNEL_MATMUL,     /**< size: batch, m, n, k */
+  LEATI_KERNEL_MATMUL,     /**< size: batch, m, n, k, whether the second matrix lies along k */
   LEATI_KERNEL_CONV,       /**< size: batch, channels in, out, height = width, kernel, stride, pad, groups */
   LEATI_KERNEL_TRANSPOSED, /**< a convolution; size: batch, channels in, out, height = width, kernel = stride */
   LEATI_KERNEL_UNARY,      /**< size: rows, columns; likewise all that follow */

@@ -74,6 +74,7 @@ OPERATORS = {
     'DynamicQuantizeLinear': dynamic,
     'Erf': lambda torch, row: torch.erf,
     'Gelu': lambda torch, row: torch.nn.functional.gelu,
+    'Gemm': lambda torch, row: torch.nn.functional.linear,
     'Identity': lambda torch, row: torch.clone,
     'LayerNormalization': lambda torch, row: lambda x, w, b: torch.nn.functional.layer_norm(x, x.shape[-1:], w, b),
     'MatMul': lambda torch, row: torch.matmul,
@@ -122,10 +123,10 @@ def wrong(torch, row, operator, inputs):
     unit = 2.0 ** -24
     if row['op'] in EXACT:
         bound = torch.zeros_like(wanted)
-    elif row['op'] in ('MatMul', 'Conv', 'ConvTranspose', 'ReduceSum'):
+    elif row['op'] in ('Gemm', 'MatMul', 'Conv', 'ConvTranspose', 'ReduceSum'):
         shape = row['inputs'][-1]
-        terms = {'MatMul': row['inputs'][0][-1], 'Conv': math.prod(shape[1:]), 'ConvTranspose': shape[0],
-                 'ReduceSum': max(shape)}[row['op']]
+        terms = {'Gemm': row['inputs'][0][-1], 'MatMul': row['inputs'][0][-1], 'Conv': math.prod(shape[1:]),
+                 'ConvTranspose': shape[0], 'ReduceSum': max(shape)}[row['op']]
         bound = (terms + 2) * unit * operator(*(x.abs() for x in wide))
     elif row['op'] == 'MatMulNBits':
         rounded = 2.0 ** -11 if row['type'] == 'float16' else 0

@@ -37,6 +37,9 @@ foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;128;16;16")
   leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 BF16 ${constants}
     DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part_rows} WN=${part_columns} NBITS)
 endforeach()
+# Products of few tiles: what is added up of an element is shared out to the subgroups.
+leat_kernel(gemm_matrix_16 gemm_matrix.comp MATRICES TYPES F16 BF16 ${constants}
+  DEFINES BM=16 BN=16 MATRIX_STEP=256 WM=16 WN=16 K_PARTS=4)
 # Of bytes: one by one, and with DOTS four at once.
 foreach(how IN ITEMS INTEGER DOTS)
   string(TOLOWER ${how} name)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The heart of products on matrix hardware (VK_KHR_cooperative_matrix): one workgroup computes a BM x BN tile of the
 // result from tiles of both operands in shared memory, BK of k at a time; each of its subgroups has WM x WN of it, in
-// matrices of the device's own size. What it multiplies, matrix_element.glsl says.
+// matrices of the device's own size. What it multiplies, matrix_element.glsl says. With K_PARTS, there are so many
+// subgroups for each such part, which have a part of the BK of k each, and their sums are added up in that order.
 //
 // The including file defines BM, BN, BK, WM and WN, has `args` with GEMM_ARGS, THREADS, which a workgroup has, and
 // `uint k_end`, where the k of this workgroup end, and says where operands come from and what becomes of sums:
@@ -44,6 +45,9 @@
 #ifndef TURNS
 #define TURNS 0
 #endif
+#ifndef K_PARTS
+#define K_PARTS 1
+#endif
 #ifndef FRAMED
 #define ended(row, column, sum) sum
 #endif
@@ -58,6 +62,7 @@
 #include "tile_number.glsl"
 
 #define ACROSS (BN / WN)
+#define OF_TILE (BM / WM * ACROSS) // parts of a tile
 // What shared memory is made of: numbers of 16 bits that a matrix may begin at. Matrices of bytes may be as short as four
 // pairs along k.
 #ifdef BYTES
@@ -89,7 +94,7 @@ const uint MATRIX_DEPTH = MATRIX_K;
 #define SUMS_BY_ROWS (MATRIX_MOST * PITCH_SUMS)
 #define SUMS_BY_COLUMNS (WN * PITCH_ROWS)
 #define SUMS_OF_ONE (SUMS_BY_ROWS > SUMS_BY_COLUMNS ? SUMS_BY_ROWS : SUMS_BY_COLUMNS)
-#define SUMS (BM / WM * ACROSS * SUMS_OF_ONE)
+#define SUMS (K_PARTS * OF_TILE * SUMS_OF_ONE)
 // Tiles of a and b; afterwards, for each subgroup, sums of one row of its matrices after the other.
 #define FIRST_B (PARTS * TILE_A)
 #define TILES (FIRST_B + PARTS * TILE_B)
@@ -167,18 +172,19 @@ const uint ROWS = WM / MATRIX_M;    // matrices of a subgroup, one above the oth
 const uint COLUMNS = WN / MATRIX_N; // and side by side
 coopmat<MATRIX_SUM, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator> sums[ROWS * COLUMNS];
 
-// Adds the products of the BK of k in shared memory to the sums of a subgroup, whose part begins at (row, column).
+// Adds the products of the k in shared memory that a subgroup has to its sums, of which the first is at (row, column).
 void add_tiles(uint row, uint column) {
-  // Written out for products with tiles of 64 and 128, which become faster by it. Compilers take longer for it: of bytes,
-  // of which matrices may be as short as four pairs, only two at a time.
+  // Written out for products with tiles of 64 and 128 and those of parts of k, which become faster by it. Compilers take
+  // longer for it: of bytes, of which matrices may be as short as four pairs, only two at a time.
 #if BM >= 64 && defined(BYTES)
   for (uint first = 0; first < BK; first += 2 * MATRIX_K)
   [[unroll]] for (uint k = first; k < first + 2 * MATRIX_K; k += MATRIX_K) {
 #else
-#if BM >= 64 && !defined(PREPARES)
+#if (BM >= 64 || K_PARTS > 1) && !defined(PREPARES)
   [[unroll]]
 #endif
-  for (uint k = 0; k < BK; k += MATRIX_K) {
+  for (uint step = 0; step < BK / K_PARTS; step += MATRIX_K) {
+    const uint k = K_PARTS > 1 ? gl_SubgroupID / OF_TILE * (BK / K_PARTS) + step : step;
 #endif
     coopmat<MATRIX_NUMBER, gl_ScopeSubgroup, MATRIX_M, MATRIX_DEPTH, gl_MatrixUseA> a[PARTS * ROWS];
     [[unroll]] for (uint r = 0; r < PARTS * ROWS; ++r) {
@@ -215,6 +221,15 @@ void add_tiles(uint row, uint column) {
   }
 }
 
+// Waits for the subgroups whose sums are added up: where none has a part of k, each has its own.
+void meet_over_sums() {
+#if K_PARTS > 1
+  barrier();
+#else
+  subgroupBarrier();
+#endif
+}
+
 // Fours of a line of `rows` x `columns` sums.
 #define FOURS_OF(rows, columns) ((FOUR_ROWS ? rows : columns) / 4)
 
@@ -223,7 +238,7 @@ void add_tiles(uint row, uint column) {
 void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
   EIGHT held_a[LOADS_A];
   HELD_B held_b[LOADS_B];
-  const uint row = gl_SubgroupID / ACROSS * WM, column = gl_SubgroupID % ACROSS * WN;
+  const uint row = gl_SubgroupID / ACROSS % (BM / WM) * WM, column = gl_SubgroupID % ACROSS * WN;
   [[unroll]] for (uint e = 0; e < ROWS * COLUMNS; ++e) {
     sums[e] = coopmat<MATRIX_SUM, gl_ScopeSubgroup, MATRIX_M, MATRIX_N, gl_MatrixUseAccumulator>(MATRIX_SUM(0));
   }
@@ -265,7 +280,7 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
 #endif
 
   // The sums of one row of matrices after the other go to where threads know which is whose.
-  const uint own = gl_SubgroupID * SUMS_OF_ONE;
+  const uint own = gl_SubgroupID * SUMS_OF_ONE, first = gl_SubgroupID % OF_TILE * SUMS_OF_ONE;
   const uint pieces = tile.number * (BM * BN / 4);
   for (uint r = 0; r < ROWS; ++r) {
     [[unroll]] for (uint e = 0; e < ROWS * COLUMNS; ++e) {
@@ -280,18 +295,23 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
         }
       }
     }
-    subgroupBarrier();
-    for (uint four = gl_SubgroupInvocationID; four < MATRIX_M * WN / 4; four += SUBGROUP_SIZE) {
+    meet_over_sums();
+    for (uint four = gl_SubgroupID / OF_TILE * SUBGROUP_SIZE + gl_SubgroupInvocationID; four < MATRIX_M * WN / 4;
+         four += K_PARTS * SUBGROUP_SIZE) {
       const uint line = four / FOURS_OF(MATRIX_M, WN), within = four % FOURS_OF(MATRIX_M, WN);
       uvec2 at = uvec2(row + r * MATRIX_M, column) + (FOUR_ROWS ? uvec2(within * 4, line) : uvec2(line, within * 4));
-      SUM4 sum = SUM4_AT(tiles, UNITS_OF(own + line * (FOUR_ROWS ? PITCH_ROWS : PITCH_SUMS) + within));
+      const uint slot = UNITS_OF(first + line * (FOUR_ROWS ? PITCH_ROWS : PITCH_SUMS) + within);
+      SUM4 sum = SUM4_AT(tiles, slot);
+      [[unroll]] for (uint part = 1; part < K_PARTS; ++part) {
+        sum += SUM4_AT(tiles, slot + part * UNITS_OF(OF_TILE * SUMS_OF_ONE));
+      }
 #ifdef BYTES
       if (TURNS != 0) {
         const uint run = within % TURNS, in_run = within / TURNS * 4;
         at.y = column + run * (WN / TURNS) + in_run;
         [[unroll]] for (uint j = 0; j < 4; ++j) {
-          const uint slot = (in_run + j) * TURNS + run;
-          sum[j] = int(tiles[UNITS_OF(own + line * PITCH_SUMS) + slot / 2][slot % 2]);
+          const uint turned = (in_run + j) * TURNS + run;
+          sum[j] = int(tiles[UNITS_OF(own + line * PITCH_SUMS) + turned / 2][turned % 2]);
         }
       }
 #endif
@@ -303,7 +323,7 @@ void matrix_product(TileNumber tile, uint row0, uint column0, uint k) {
         finish(row0 + at.x, column0 + at.y, sum);
       }
     }
-    subgroupBarrier();
+    meet_over_sums();
   }
   if (args.splits == 1 || !split_last(args.counters, tile.number, args.splits)) {
     return;
