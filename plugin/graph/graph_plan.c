@@ -158,8 +158,8 @@ static int32_t place_picked(planning *p, leat_error *err) {
   return leati_placing_run(&p->placing, err);
 }
 
-/* Lays images so that their channels are next to each other, where that is good: only kernels for matrix hardware gain
- * by it. */
+/* Lays images so that their channels are next to each other and orders constants, where that is good: only kernels for
+ * matrix hardware gain by it. */
 static int32_t lay_channels(planning *p, leat_error *err) {
   const leat_device *const device = p->graph->device;
   const leati_layout layout = {
@@ -296,16 +296,16 @@ static int32_t place_view(planning *p, uint32_t v, leati_view *view, uint32_t bi
   return LEAT_OK;
 }
 
-/* The same for a constant that is given with its channels next to each other, as it was not loaded. */
+/* The same for a constant that is given in another order than it was loaded in. */
 static int32_t place_ordered(planning *p, uint32_t v, leati_view *view, uint32_t binding, leat_error *err) {
   leati_place *const place = &p->orders[v];
   if (place->storage == NONE) {
     const leati_shared_constant_request request = {.source = p->graph->values[v].constant,
-                                                   .order = leati_channels_last_order(view),
+                                                   .order = leati_layout_order(view),
                                                    .size = view->count * view->item_size};
     LEATI_TRY(bind_own(p, &request, &place->storage, err));
   }
-  leati_make_channels_last(view);
+  leati_layout_apply(view);
   point(p, place, view, binding);
   return LEAT_OK;
 }

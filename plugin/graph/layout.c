@@ -78,7 +78,8 @@ static uint32_t constants_of(const work *w, const leati_node *node) {
 static int32_t ask(const work *w, leat_error *err) {
   for (uint32_t n = 0; n < w->layout->graph->node_count; ++n) {
     const leati_node *const node = &w->layout->nodes[n];
-    if (!w->layout->live[n] || node->op->def->channels_last == NULL) {
+    const leati_op_def *const def = node->op->def;
+    if (!w->layout->live[n] || (def->channels_last == NULL && def->transposes == NULL)) {
       continue;
     }
     leati_arguments a;
@@ -89,7 +90,10 @@ static int32_t ask(const work *w, leat_error *err) {
         const uint32_t y = node->outputs[o];
         a.outputs[o] = y != LEAT_GRAPH_NO_VALUE ? w->values[y].view : (leati_view){0};
       }
-      w->uses[n] = node->op->def->channels_last(node->op, &a.call, constants_of(w, node));
+      const uint32_t constants = constants_of(w, node);
+      w->uses[n] = def->channels_last != NULL
+                       ? def->channels_last(node->op, &a.call, constants)
+                       : (leati_channels_last_use){.orders = def->transposes(node->op, &a.call, constants)};
     }
     leati_arguments_end(&a);
     LEATI_TRY(status);
@@ -205,6 +209,29 @@ static void choose(work *w) {
       set(w, &w->last[v], w->last[v] && w->balance[v] >= 0);
     }
   } while (w->changed);
+}
+
+leati_view leati_layout_order(const leati_view *constant) {
+  if (constant->ndim != 2) {
+    return leati_channels_last_order(constant);
+  }
+  leati_view order = *constant;
+  for (int32_t d = 0; d < 2; ++d) {
+    order.shape[d] = constant->shape[1 - d];
+    order.strides[d] = constant->strides[1 - d];
+  }
+  leati_view_measure(&order);
+  return order;
+}
+
+void leati_layout_apply(leati_view *constant) {
+  if (constant->ndim != 2) {
+    leati_make_channels_last(constant);
+    return;
+  }
+  constant->strides[0] = 1;
+  constant->strides[1] = constant->shape[0];
+  leati_view_measure(constant);
 }
 
 static int32_t lay(work *w, uint32_t *ordered, uint32_t *out_count, leat_error *err) {

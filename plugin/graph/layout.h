@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Which images in a graph lie with their channels next to each other (ops/channels_last.h): those that only nodes make
- * and take which can do so, where more of them gain by it than have to copy them. Belongs to one thread.
+ * and take which can do so, where more of them gain by it than have to copy them; and which constants nodes take in
+ * another order. Belongs to one thread.
  */
 #ifndef LEAT_PLUGIN_GRAPH_LAYOUT_H_
 #define LEAT_PLUGIN_GRAPH_LAYOUT_H_
@@ -20,8 +21,14 @@ typedef struct leati_layout {
 } leati_layout;
 
 /** Lays images so, and counts them. `ordered`: by node, takes a bit for each input that is a constant and is to be
- * given to it with its channels next to each other.
+ * given to it in the other order.
  * @errors OUT_OF_MEMORY */
 int32_t leati_layout_run(const leati_layout *layout, uint32_t *ordered, uint32_t *out_count, leat_error *err);
+
+/** That order: a matrix is transposed, all else has its channels next to each other. Of a constant, a view whose
+ * elements are to be kept one behind the other; */
+leati_view leati_layout_order(const leati_view *constant);
+/** and the strides of the constant itself, if they are. */
+void leati_layout_apply(leati_view *constant);
 
 #endif /* LEAT_PLUGIN_GRAPH_LAYOUT_H_ */

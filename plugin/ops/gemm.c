@@ -364,6 +364,18 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
   }
 }
 
+bool leati_gemm_gains_along_k(const leat_device *device, const leati_gemm *gemm) {
+  leati_gemm_laid laid;
+  leati_gemm_lay(device, gemm, &laid);
+  if (laid.skinny || gemm->gate != NULL || gemm->b_column != 1 || gemm->b_k <= 1 || gemm->k % 8 != 0 ||
+      find_matrix(device, matrix_kernels, gemm->c->type).m == 0) {
+    return false;
+  }
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_PRODUCT, gemm->others, &laid.args);
+  const leati_gemm_shape shape = shape_of(&laid.args);
+  return leati_gemm_along_k_pays(tile, &shape);
+}
+
 void leati_gemm_take_factor(leati_gemm_laid *laid) {
   const leati_factor *const factor = &laid->gemm.factor;
   if (factor->view != NULL) {

@@ -134,6 +134,10 @@ typedef struct leati_gemm_laid {
 /** Chooses the kernel of a product with elements, and how it is cut. */
 void leati_gemm_lay(const leat_device *device, const leati_gemm *gemm, leati_gemm_laid *out);
 
+/** Whether a product takes less time if the second operand, a constant whose rows lie one after the other, lies along
+ * k, with the same bits: on matrix hardware. */
+bool leati_gemm_gains_along_k(const leat_device *device, const leati_gemm *gemm);
+
 /** Whether the kernel of a product multiplies its first operand by a factor: that for few rows, without a batch. */
 static inline bool leati_gemm_takes_factor(const leati_gemm_laid *laid) {
   return laid->skinny && !laid->transposed && laid->args.batch == 1;

@@ -158,6 +158,16 @@ static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leat
   return leati_plan_gemm(planner, &gemm, err);
 }
 
+static uint32_t matmul_transposes(const leat_op *op, const leati_call *call, uint32_t constants) {
+  const matmul_state *state = leati_op_state_const(op);
+  const leati_view *a = &call->inputs[0], *b = &call->inputs[1], *c = &call->outputs[0];
+  if (!leati_has_input(constants, 1) || b->ndim != 2 || a->ndim < 2 || state->trans_a || a->count == 0) {
+    return 0;
+  }
+  const leati_gemm gemm = leati_product_of(a, b, c, NULL, state->trans_b);
+  return leati_gemm_gains_along_k(leati_op_device(op), &gemm) ? 1u << 1 : 0;
+}
+
 static int32_t matmul_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                leat_error *err) {
   (void)device;
@@ -397,7 +407,7 @@ static bool product_reads_view(const leat_op *op, const leati_call *call, uint32
   LEATI_OP(name, domain, versions, inputs, (1, 1), __VA_ARGS__, .state_size = sizeof(matmul_state),                 \
            .supports = kind##_supports, .create = matmul_create, .infer = kind##_infer,                             \
            LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV), \
-           .plan = kind##_plan, .reads_view = product_reads_view)
+           .plan = kind##_plan, .reads_view = product_reads_view, .transposes = matmul_transposes)
 
 static const leati_op_def ops[] = {
     PRODUCT("MatMul", "", (9, 13), (2, 2), matmul, LEATI_TYPES(&leati_type_real)),

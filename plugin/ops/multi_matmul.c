@@ -259,6 +259,24 @@ static bool multi_reads_view(const leat_op *op, const leati_call *call, uint32_t
   return reads;
 }
 
+static uint32_t multi_transposes(const leat_op *op, const leati_call *call, uint32_t constants) {
+  const multi_state *state = leati_op_state_const(op);
+  uint32_t bits = 0, count = 0;
+  for (uint32_t p = 0; p < call->output_count; ++p) {
+    count += leati_output(call, p) != NULL;
+  }
+  for (uint32_t p = 0; p < call->output_count; ++p) {
+    if (leati_output(call, p) == NULL || !leati_has_input(constants, RIGHT(p)) || call->inputs[0].count == 0) {
+      continue;
+    }
+    leati_gemm gemm =
+        leati_product_of(&call->inputs[0], &call->inputs[RIGHT(p)], &call->outputs[p], NULL, state->trans_b);
+    gemm.others = count - 1;
+    bits |= leati_gemm_gains_along_k(leati_op_device(op), &gemm) ? 1u << RIGHT(p) : 0;
+  }
+  return bits;
+}
+
 static int32_t multi_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                               leat_error *err) {
   (void)device;
@@ -299,7 +317,7 @@ static const leati_op_def ops[] = {
         .state_size = sizeof(multi_state),
         LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMV),
         .least_rank = 1, .supports = multi_supports, .create = multi_create, .infer = multi_infer, .plan = multi_plan,
-        .reads_view = multi_reads_view),
+        .reads_view = multi_reads_view, .transposes = multi_transposes),
 };
 
 const leati_op_family leati_multi_matmul_family = LEATI_FAMILY(ops);

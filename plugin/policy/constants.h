@@ -352,6 +352,11 @@
  * operands that the device's cache holds. Measure: --tune. */
 #define LEATI_MATRIX_FILL_16_QUARTERS 8u
 #define LEATI_MATRIX_SPLIT_MIN_16 1024u
+/** Elements of a constant operand there, k x n, up to which a second copy is kept that lies along k, but for tiles of
+ * 128. Larger: faster products, for twice the memory of more weights. From: an H200 (four models of text and images
+ * took 1.5 to 4.5 % less time); the bound is of reasoning, for models whose weights are much of a device's memory.
+ * Measure: leat-bench --only kernels --rows 'half-gemm-*,half-matmul-*', where products of the one lie so. */
+#define LEATI_MATRIX_ALONG_K_MAX 4000000u
 /** LEATI_MATRIX_SPLIT_FILL and LEATI_MATRIX_SPLIT_MIN for convolutions there, whose time is that of gathering. Larger:
  * as above. From: an H200. Measure: --tune. */
 #define LEATI_MATRIX_GATHER_SPLIT_FILL 4u

@@ -99,6 +99,10 @@ bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *sh
   return products / 1000000 >= traits->tuning.conv_last_min && products / traits->tuning.conv_last_each >= moved;
 }
 
+bool leati_gemm_along_k_pays(leati_tile tile, const leati_gemm_shape *shape) {
+  return tile != LEATI_TILE_128 && (uint64_t)shape->k * shape->n <= LEATI_MATRIX_ALONG_K_MAX;
+}
+
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows) {
   const uint64_t enough = quarters(traits, traits->tuning.attention_fill_quarters);
   uint32_t subgroups = LEATI_MATRIX_SUBGROUPS;

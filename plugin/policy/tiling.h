@@ -93,6 +93,9 @@ bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *sh
 /** Whether a convolution on matrix hardware, as such a product, takes less time if the channels of images and weights,
  * `moved` elements in all, are moved next to each other first. */
 bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape, uint64_t moved);
+/** Whether a product with this tile takes less time if a second copy is kept of its constant operand, k x n, that lies
+ * along k. */
+bool leati_gemm_along_k_pays(leati_tile tile, const leati_gemm_shape *shape);
 /** Subgroups of a workgroup of the kernel for attention on matrix hardware, each of which has `rows` queries of one of
  * `heads`, those of all batches. */
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows);

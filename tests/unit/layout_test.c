@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which images of a graph lie with their channels next to each other, and that the results have the bits that they have
- * where none does, by as many dispatches. Only matrix hardware of float16 gains by it: without that none does anyway.
+/* Which images of a graph lie with their channels next to each other, which weights along k, and that the results have
+ * the bits that they have where none does, by as many dispatches. Only matrix hardware of float16 gains by it: without
+ * that none does anyway.
  */
 #include <stdio.h>
 #include <string.h>
@@ -62,6 +63,20 @@ static uint32_t image_by_an_average(network *n) {
   const uint32_t pooled = NODE(n, "AveragePool", 11, three_taps(n, image(n), 8, 8));
   set_attributes(n, list, 3);
   return widened(n, one_tap(n, pooled, 8, 8));
+}
+/* None, but weights that lie along k; and those of three products of one operand. */
+#define WEIGHT_ROWS 16
+#define WEIGHT_COLUMNS 40
+static uint32_t weights(network *n) {
+  return narrowed(n, add_constant(n, SHAPE(WEIGHT_ROWS, WEIGHT_COLUMNS)));
+}
+static uint32_t product_with_weights(network *n) {
+  return widened(n, NODE(n, "MatMul", 13, narrowed(n, add_input(n, SHAPE(6, WEIGHT_ROWS))), weights(n)));
+}
+static uint32_t products_with_weights(network *n) {
+  const uint32_t x = narrowed(n, add_input(n, SHAPE(2, 3, WEIGHT_ROWS)));
+  const uint32_t a = NODE(n, "MatMul", 13, x, weights(n)), b = NODE(n, "MatMul", 13, x, weights(n));
+  return widened(n, NODE(n, "Mul", 14, NODE(n, "Sub", 14, a, b), NODE(n, "MatMul", 13, x, weights(n))));
 }
 /* Three images. */
 static uint32_t image_and_residual(network *n) {
@@ -535,6 +550,8 @@ typedef struct scene {
 } scene;
 
 static const scene scenes[] = {
+    {"product with weights", product_with_weights, 0, 0, false},
+    {"products with weights", products_with_weights, 0, 0, false},
     {"by a pool", image_by_a_pool, 2, 0, false},
     {"by an average", image_by_an_average, 2, 0, false},
     {"and residual", image_and_residual, 3, 0, false},
@@ -687,8 +704,10 @@ static void images_of_bfloat16_are_laid(void **state) {
 /* ---- Without memory for weights in another order ------------------------------------------------------------------
  */
 
+/* How often memory of a size was asked for, and whether it is refused. */
+static uint64_t watched;
 static bool refuses;
-static uint32_t refused;
+static uint32_t asked;
 
 int32_t __real_leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out,
                                   leat_error *err);
@@ -696,8 +715,8 @@ int32_t __wrap_leati_memory_alloc(leat_device *device, uint64_t size, leati_time
                                   leat_error *err);
 int32_t __wrap_leati_memory_alloc(leat_device *device, uint64_t size, leati_timeline *timeline, uint64_t *out,
                                   leat_error *err) {
-  if (refuses && size == (uint64_t)8 * 8 * 3 * 2) { /* weights of three_taps() */
-    ++refused;
+  asked += size == watched;
+  if (refuses && size == watched) {
     return LEAT_ERROR_OUT_OF_MEMORY;
   }
   return __real_leati_memory_alloc(device, size, timeline, out, err);
@@ -712,14 +731,38 @@ static void images_lie_as_ever_without_memory(void **state) {
   run_nodes(&p, n, &expected);
   n->infos[n->inputs[0]].shape = open; /* so that it is planned when it is launched, and weights are there then */
   leat_graph *const graph = build(&p, n);
+  watched = (uint64_t)8 * 8 * 3 * 2; /* weights of three_taps() */
+  asked = 0;
   refuses = true;
   run_graph(&p, graph, n, 0, &found);
   refuses = false;
   compare(n, &expected, &found);
-  assert_true((refused != 0) == (p.f->device->physical->matrix.m != 0));
+  assert_true((asked != 0) == (p.f->device->physical->matrix.m != 0));
   assert_ok(p.f->api->graph->destroy(graph, &err));
   free(n);
   close_place(&p);
+}
+
+/* Weights that a product on matrix hardware reads are there twice. */
+static void weights_are_kept_along_k(void **state) {
+  static const char *const off[] = {"channels_last", NULL};
+  static results found;
+  const scene s = {.make = product_with_weights};
+  uint32_t copies[2];
+  for (int i = 0; i < 2; ++i) {
+    reopen(fixture_of(state), "LEAT_FUSIONS_OFF", off[i]);
+    const place p = open_place(state);
+    network *const n = make(&s);
+    watched = (uint64_t)WEIGHT_ROWS * WEIGHT_COLUMNS * 2;
+    asked = 0;
+    leat_graph *const graph = build(&p, n);
+    run_graph(&p, graph, n, 0, &found);
+    copies[i] = asked;
+    assert_ok(p.f->api->graph->destroy(graph, &err));
+    free(n);
+    close_place(&p);
+  }
+  assert_int_equal(copies[1], copies[0] + (fixture_of(state)->device->physical->matrix.m != 0));
 }
 
 int main(void) {
@@ -727,6 +770,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(images_are_laid, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(images_of_bfloat16_are_laid, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(images_lie_as_ever_without_memory, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(weights_are_kept_along_k, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -440,6 +440,16 @@ static void matrix_tiles_are_small_where_these_do_not_fill_the_device(void **sta
   assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
 }
 
+static void constants_lie_along_k_for_products_that_gain_by_it(void **state) {
+  (void)state;
+  leati_gemm_shape shape = {.m = 64, .n = 1, .k = LEATI_MATRIX_ALONG_K_MAX, .batch = 1};
+  assert_true(leati_gemm_along_k_pays(LEATI_TILE_16, &shape));
+  assert_true(leati_gemm_along_k_pays(LEATI_TILE_64, &shape));
+  assert_false(leati_gemm_along_k_pays(LEATI_TILE_128, &shape));
+  ++shape.k;
+  assert_false(leati_gemm_along_k_pays(LEATI_TILE_16, &shape));
+}
+
 static void parts_of_float32_pay_with_the_largest_tile(void **state) {
   (void)state;
   const uint32_t wanted = 128 * LEATI_MATRIX_FILL_128_QUARTERS / 4;
@@ -884,7 +894,9 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
   leati_gemm_cut cut;
   note(answers, leati_gemm_cut_tiled(device, s, &cut) + cut.splits * 8);
   for (leati_matrix_work work = LEATI_MATRIX_PRODUCT; work <= LEATI_MATRIX_CONVOLUTION; ++work) {
-    note(answers, leati_gemm_cut_matrices(device, s, work, &cut) + cut.splits * 8);
+    const leati_tile tile = leati_gemm_cut_matrices(device, s, work, &cut);
+    note(answers, tile + cut.splits * 8);
+    note(answers, leati_gemm_along_k_pays(tile, s));
   }
   note(answers, leati_conv_last_pays(device, s, (uint64_t)s->n * s->k));
   for (uint32_t along = LEATI_ALONG_K; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
@@ -1012,6 +1024,7 @@ int main(void) {
       cmocka_unit_test(tiles_are_the_largest_that_fill_the_device),
       cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
       cmocka_unit_test(matrix_tiles_are_small_where_these_do_not_fill_the_device),
+      cmocka_unit_test(constants_lie_along_k_for_products_that_gain_by_it),
       cmocka_unit_test(parts_of_float32_pay_with_the_largest_tile),
       cmocka_unit_test(channels_are_moved_for_convolutions_that_multiply_much),
       cmocka_unit_test(attention_has_subgroups_as_long_as_they_fill_the_device),
