@@ -1069,7 +1069,8 @@ typedef struct leat_graph_info {
   uint32_t dispatch_count; /**< kernels that one launch runs */
   uint32_t copy_count;     /**< copies on the device that one launch makes */
   uint32_t level_count;    /**< groups of these that run one after the other; those of one level run side by side */
-  uint64_t constant_bytes; /**< constants on the device, some of which other graphs may share */
+  uint64_t constant_bytes; /**< constants on the device, some of which other graphs may share, and copies of them that
+                                lie as kernels read them best */
   uint64_t arena_bytes;    /**< device memory for what nodes leave to other nodes, of one launch in flight */
   uint64_t naive_bytes;    /**< the same if no two of them shared memory */
   uint64_t launch_count;   /**< launches that were put into streams so far */

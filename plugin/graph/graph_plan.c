@@ -566,6 +566,7 @@ static int32_t take_own(planning *p, leat_error *err) {
     p->plan->own[i] = p->requests[i].out;
     binding->address = p->requests[i].out->address;
     binding->block = p->requests[i].out->block;
+    p->plan->figures.own_bytes += p->requests[i].size;
   }
   return LEAT_OK;
 }
@@ -625,11 +626,11 @@ static int32_t make(planning *p, leat_error *err) {
   p->plan->plan.answers = p->answers;
   p->plan->plan.answer_count = p->answer_count;
   p->answers = NULL;
-  p->plan->figures = (leati_graph_figures){.dispatch_count = joined.dispatch_count,
-                                           .copy_count = joined.copy_count,
-                                           .level_count = joined.level_count,
-                                           .arena_bytes = joined.arena_bytes,
-                                           .naive_bytes = joined.naive_bytes};
+  p->plan->figures.dispatch_count = joined.dispatch_count;
+  p->plan->figures.copy_count = joined.copy_count;
+  p->plan->figures.level_count = joined.level_count;
+  p->plan->figures.arena_bytes = joined.arena_bytes;
+  p->plan->figures.naive_bytes = joined.naive_bytes;
   memcpy(p->plan->figures.fusion_counts, p->fusion.counts, sizeof(p->fusion.counts));
   return name_steps(p, err);
 }
@@ -667,12 +668,11 @@ static int32_t make_plan(const leat_graph *graph, const leati_view *views, bool 
 int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, leati_graph_plan **out,
                               leat_error *err) {
   bool lays = true;
-  const int32_t status = make_plan(graph, views, &lays, out, err);
-  if (status != LEAT_ERROR_OUT_OF_MEMORY || !lays) {
-    return status;
+  int32_t status = make_plan(graph, views, &lays, out, err);
+  if (status == LEAT_ERROR_OUT_OF_MEMORY && lays) {
+    status = make_plan(graph, views, &(bool){false}, out, err);
   }
-  lays = false;
-  return make_plan(graph, views, &lays, out, err);
+  return status;
 }
 
 void leati_graph_plan_free(leat_device *device, leati_graph_plan *plan) {

@@ -146,7 +146,7 @@ static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_er
                           .dispatch_count = figures.dispatch_count,
                           .copy_count = figures.copy_count,
                           .level_count = figures.level_count,
-                          .constant_bytes = graph->constant_bytes,
+                          .constant_bytes = graph->constant_bytes + figures.own_bytes,
                           .arena_bytes = figures.arena_bytes,
                           .naive_bytes = figures.naive_bytes};
   for (uint32_t k = 0; k < LEATI_GRAPH_PLANS_MAX; ++k) {

@@ -749,6 +749,7 @@ static void weights_are_kept_along_k(void **state) {
   static results found;
   const scene s = {.make = product_with_weights};
   uint32_t copies[2];
+  uint64_t bytes[2];
   for (int i = 0; i < 2; ++i) {
     reopen(fixture_of(state), "LEAT_FUSIONS_OFF", off[i]);
     const place p = open_place(state);
@@ -758,11 +759,14 @@ static void weights_are_kept_along_k(void **state) {
     leat_graph *const graph = build(&p, n);
     run_graph(&p, graph, n, 0, &found);
     copies[i] = asked;
+    bytes[i] = info_of(&p, graph).constant_bytes;
     assert_ok(p.f->api->graph->destroy(graph, &err));
     free(n);
     close_place(&p);
   }
-  assert_int_equal(copies[1], copies[0] + (fixture_of(state)->device->physical->matrix.m != 0));
+  const bool twice = fixture_of(state)->device->physical->matrix.m != 0;
+  assert_int_equal(copies[1], copies[0] + twice);
+  assert_int_equal(bytes[1], bytes[0] + (twice ? watched : 0));
 }
 
 int main(void) {
