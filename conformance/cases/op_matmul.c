@@ -18,7 +18,8 @@
   }
 
 /* The products of a type of 16 bits: by tiles with edges, read by quads where they are compact, and of more than half
- * of a tile of 128; by so many tiles of 32 that there are none of 16; by so few of 16 that k is split; of one row, with
+ * of a tile of 128; by more tiles of 32 than would be of 16 on a device
+ * of up to 1,024 processors; by so few of 16 that k is split; of one row, with
  * its sum shared out; of few rows and many columns, read by eights; with bias and activation. */
 #define HALVES(type_label, t)                                                                              \
   {.name = "MatMul",                                                                                       \
@@ -36,7 +37,7 @@
        .label = "tiles_of_32_" type_label,                                                                 \
        .since_version = 13,                                                                                \
        .variants = VIEW_TRANSPOSED | VIEW_OFFSET,                                                          \
-       .inputs = {RANGE_OF(t, -2, 2, 35, 72), RANGE_OF(t, -2, 2, 72, 1504)}},                              \
+       .inputs = {RANGE_OF(t, -2, 2, 31, 40), RANGE_OF(t, -2, 2, 40, 16400)}},                             \
       {.name = "MatMul",                                                                                   \
        .label = "inner_split_" type_label,                                                                 \
        .since_version = 13,                                                                                \

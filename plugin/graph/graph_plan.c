@@ -36,8 +36,8 @@ typedef struct planning {
   leati_place *places;   /* by value; storage NONE: it has none yet */
   leati_placing placing; /* which of them lie in others */
   uint32_t *targets;     /* by value: the output of the graph that it is written to, or NONE */
-  bool lays, laid;       /* images may lie with their channels next to each other; something does */
-  uint32_t *ordered;     /* by node: which inputs are constants that are given to it so */
+  bool lays, laid;       /* images and constants may lie as leati_layout_run() says; something does */
+  uint32_t *ordered;     /* by node: which inputs are constants that are given to it in the other order */
   leati_place *orders;   /* by value: the place of such a copy; storage NONE: there is none yet */
   uint32_t constant_capacity, own_capacity, upload_capacity, download_capacity, answer_capacity;
   leati_shared_constant_request *requests; /* as many as leati_graph_plan::own */
@@ -664,7 +664,7 @@ static int32_t make_plan(const leat_graph *graph, const leati_view *views, bool 
   return LEAT_OK;
 }
 
-/* Without memory for another copy of constants, images lie as if there were no need of it. */
+/* Without memory for another copy of constants, all lies as if there were no need of it. */
 int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, leati_graph_plan **out,
                               leat_error *err) {
   bool lays = true;

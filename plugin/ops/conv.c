@@ -385,7 +385,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
     const uint32_t at_once = 16 / job->w->item_size;
     const uint32_t subgroup = device->physical->subgroup_size;
     *out_tile =
-        leati_gemm_choose_matrix_tile(device, job->last_in ? LEATI_MATRIX_OTHER : LEATI_MATRIX_CONVOLUTION, 0, args);
+        leati_gemm_choose_matrix_tile(device, job->last_in ? LEATI_MATRIX_OTHER : LEATI_MATRIX_CONVOLUTION, args);
     return (leati_pipeline_key){
         .kernel = leati_kernel_find(kernels[*out_tile], job->y->type),
         .constants.conv_matrix = {.wide = !transposed && args->k % at_once == 0 && holds(job->w, at_once),

@@ -74,10 +74,8 @@ leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *ar
   return tile;
 }
 
-leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix_work work, uint32_t others,
-                                         leati_gemm_args *args) {
-  leati_gemm_shape shape = shape_of(args);
-  shape.others = others;
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix_work work, leati_gemm_args *args) {
+  const leati_gemm_shape shape = shape_of(args);
   leati_gemm_cut cut;
   const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, work, &cut);
   leati_gemm_take_cut(args, &cut);
@@ -245,7 +243,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_
                                                const leati_gemm *gemm, uint32_t mode_a, uint32_t mode_b,
                                                uint32_t residual, leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t subgroup = device->physical->subgroup_size;
-  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_PRODUCT, gemm->others, args);
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_PRODUCT, args);
   *out_tile_size = leati_gemm_tile_size(tile);
   const uint32_t wide_a = leati_operand_width(tile, gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
                                               gemm->batch_rank, gemm->a_batch);
@@ -365,15 +363,18 @@ void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_ge
 }
 
 bool leati_gemm_gains_along_k(const leat_device *device, const leati_gemm *gemm) {
-  leati_gemm_laid laid;
-  leati_gemm_lay(device, gemm, &laid);
-  if (laid.skinny || gemm->gate != NULL || gemm->b_column != 1 || gemm->b_k <= 1 || gemm->k % 8 != 0 ||
+  if (gemm->b_column != 1 || gemm->b_k <= 1 || gemm->k % 8 != 0 ||
       find_matrix(device, matrix_kernels, gemm->c->type).m == 0) {
     return false;
   }
-  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_PRODUCT, gemm->others, &laid.args);
-  const leati_gemm_shape shape = shape_of(&laid.args);
-  return leati_gemm_along_k_pays(tile, &shape);
+  leati_gemm turned = *gemm;
+  turned.b_column = gemm->k;
+  turned.b_k = 1;
+  leati_gemm_laid now, then; /* neither by the kernel for few rows, which may take but one of them */
+  leati_gemm_lay(device, gemm, &now);
+  leati_gemm_lay(device, &turned, &then);
+  const leati_gemm_shape shape = shape_of(&now.args);
+  return !now.skinny && !then.skinny && leati_gemm_along_k_pays(now.tile_size, &shape);
 }
 
 void leati_gemm_take_factor(leati_gemm_laid *laid) {

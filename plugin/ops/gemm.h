@@ -104,7 +104,6 @@ typedef struct leati_gemm {
   int64_t bias_row, bias_column, bias_batch;                                   /**< strides */
   int64_t residual_row, residual_column, residual_batch[LEATI_GEMM_BATCH_MAX]; /**< strides, not negative */
   int64_t bias_period; /**< the bias repeats after so many batches */
-  uint32_t others;     /**< products like it in the same dispatch */
   float alpha, beta;
 } leati_gemm;
 
@@ -134,8 +133,8 @@ typedef struct leati_gemm_laid {
 /** Chooses the kernel of a product with elements, and how it is cut. */
 void leati_gemm_lay(const leat_device *device, const leati_gemm *gemm, leati_gemm_laid *out);
 
-/** Whether a product takes less time if the second operand, a constant whose rows lie one after the other, lies along
- * k, with the same bits: on matrix hardware. */
+/** Whether a product without a gate takes less time if the second operand, a constant whose rows lie one after the
+ * other, lies along k, with the same bits: on matrix hardware. */
 bool leati_gemm_gains_along_k(const leat_device *device, const leati_gemm *gemm);
 
 /** Whether the kernel of a product multiplies its first operand by a factor: that for few rows, without a batch. */
@@ -171,9 +170,8 @@ leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *ar
 /** Sets them from a cut; k stays whole where there are more tiles than counters. */
 void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut);
 
-/** The same for the kernels for matrix hardware, of a product with so many others in its dispatch. */
-leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix_work work, uint32_t others,
-                                         leati_gemm_args *args);
+/** The same for the kernels for matrix hardware. */
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix_work work, leati_gemm_args *args);
 
 /** The matrices by which a product with a result of this type is computed, whose `m`, `n`, `k` and `batch` stand in the
  * argument record; all 0: it is not computed by matrix hardware, because the device has none for it, LEAT_MATRICES or

@@ -139,7 +139,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const 
   const leati_matrix_shape matrix = leati_device_matrix(device, LEAT_TYPE_INT8);
   const uint32_t k = gemm->k, subgroup = device->physical->subgroup_size;
   gemm->k = (k + 1) / 2;
-  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_OTHER, 0, gemm);
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_OTHER, gemm);
   gemm->k = k;
   gemm->k_chunk *= 2;
   *out_tile_size = leati_gemm_tile_size(tile);

@@ -60,8 +60,7 @@ bool leati_products_merge(const leat_device *device, const leati_view *a, const 
   uint64_t tiles = 0;
   bool alike = true;
   for (uint32_t p = 0; p < count && alike; ++p) {
-    leati_gemm gemm = leati_product_of(a, b[p], c[p], NULL, trans_b);
-    gemm.others = count - 1;
+    const leati_gemm gemm = leati_product_of(a, b[p], c[p], NULL, trans_b);
     leati_gemm_lay(device, &gemm, p == 0 ? &first : &other);
     alike = is_cut_alike(&first, p == 0 ? &first : &other);
     tiles += (p == 0 ? &first : &other)->args.tiles;
@@ -174,7 +173,6 @@ static int32_t plan_some(const multi_state *state, leati_planner *planner, const
     return plan_together(state, planner, together, count, err);
   }
   leati_gemm alone = together[0]->gemm;
-  alone.others = 0;
   alone.epilogue.activation = state->activated[together[0]->number] ? state->activation : (leati_function){0};
   return leati_plan_gemm(planner, &alone, err);
 }
@@ -234,7 +232,6 @@ static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati
     it->gemm.alpha = state->alpha;
     it->gemm.factor = taken;
     it->gemm.epilogue.activation = state->activation;
-    it->gemm.others = count - 1;
     leati_gemm_lay(planner->device, &it->gemm, &it->laid);
     parts[i] = it;
   }
@@ -259,20 +256,21 @@ static bool multi_reads_view(const leat_op *op, const leati_call *call, uint32_t
   return reads;
 }
 
+/* All of them or none: products whose operands lie otherwise are no longer one dispatch. */
 static uint32_t multi_transposes(const leat_op *op, const leati_call *call, uint32_t constants) {
   const multi_state *state = leati_op_state_const(op);
-  uint32_t bits = 0, count = 0;
+  uint32_t bits = 0;
   for (uint32_t p = 0; p < call->output_count; ++p) {
-    count += leati_output(call, p) != NULL;
-  }
-  for (uint32_t p = 0; p < call->output_count; ++p) {
-    if (leati_output(call, p) == NULL || !leati_has_input(constants, RIGHT(p)) || call->inputs[0].count == 0) {
+    const leati_view *const a = &call->inputs[0], *const b = leati_input(call, RIGHT(p)),
+                            *const c = leati_output(call, p);
+    if (b == NULL || c == NULL || c->count == 0) {
       continue;
     }
-    leati_gemm gemm =
-        leati_product_of(&call->inputs[0], &call->inputs[RIGHT(p)], &call->outputs[p], NULL, state->trans_b);
-    gemm.others = count - 1;
-    bits |= leati_gemm_gains_along_k(leati_op_device(op), &gemm) ? 1u << RIGHT(p) : 0;
+    const leati_gemm gemm = leati_product_of(a, b, c, NULL, state->trans_b);
+    if (!leati_has_input(constants, RIGHT(p)) || !leati_gemm_gains_along_k(leati_op_device(op), &gemm)) {
+      return 0;
+    }
+    bits |= 1u << RIGHT(p);
   }
   return bits;
 }

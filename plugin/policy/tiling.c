@@ -27,10 +27,10 @@ static void split(const leati_gemm_shape *shape, uint64_t groups, uint64_t wante
   }
 }
 
-/* How many tiles there are of a product and those that are part of its dispatch. */
+/* How many tiles there are of a product. */
 static uint64_t count_tiles(const leati_gemm_shape *shape, leati_tile tile) {
   const uint32_t extent = leati_tile_extent(tile);
-  return div_up(shape->m, extent) * div_up(shape->n, extent) * shape->batch * (1 + (uint64_t)shape->others);
+  return div_up(shape->m, extent) * div_up(shape->n, extent) * shape->batch;
 }
 
 /* Sets how many rows and columns of it there are. */
@@ -70,7 +70,7 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
   const leati_tuning *const tuning = &traits->tuning;
   leati_tile tile = choose_tile(shape, quarters(traits, tuning->matrix_fill_128_quarters),
                                 quarters(traits, tuning->matrix_fill_64_quarters));
-  const uint64_t parts = div_up(shape->k, tuning->matrix_split_min_16);
+  const uint64_t parts = shape->k > 0 ? div_up(shape->k, tuning->matrix_split_min_16) : 1;
   if (tile == LEATI_TILE_32 && work == LEATI_MATRIX_PRODUCT &&
       count_tiles(shape, LEATI_TILE_16) * parts <= quarters(traits, tuning->matrix_fill_16_quarters)) {
     tile = LEATI_TILE_16;
@@ -84,7 +84,8 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
                          : tile == LEATI_TILE_16 ? tuning->matrix_split_min_16
                          : gathers               ? tuning->matrix_gather_split_min
                                                  : tuning->matrix_split_min;
-  split(shape, count_tiles(shape, tile), traits->processors * fill, least, LEATI_GEMM_K_STEP, out);
+  split(shape, count_tiles(shape, tile), traits->processors * fill, least,
+        tile == LEATI_TILE_16 ? LEATI_MATRIX_K_STEP_16 : LEATI_GEMM_K_STEP, out);
   return tile;
 }
 
@@ -99,8 +100,9 @@ bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *sh
   return products / 1000000 >= traits->tuning.conv_last_min && products / traits->tuning.conv_last_each >= moved;
 }
 
-bool leati_gemm_along_k_pays(leati_tile tile, const leati_gemm_shape *shape) {
-  return tile != LEATI_TILE_128 && (uint64_t)shape->k * shape->n <= LEATI_MATRIX_ALONG_K_MAX;
+bool leati_gemm_along_k_pays(uint32_t tile_size, const leati_gemm_shape *shape) {
+  const uint32_t largest = leati_tile_extent(LEATI_TILE_128);
+  return tile_size < largest * largest && (uint64_t)shape->k * shape->n <= LEATI_MATRIX_ALONG_K_MAX;
 }
 
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows) {

@@ -20,8 +20,10 @@ static inline uint32_t leati_tile_extent(leati_tile tile) {
   return 128u >> tile;
 }
 
-/** What the kernels take of k at once; a split begins at a multiple of it. */
+/** What the kernels take of k at once, or half of it; a split begins at a multiple of it. And what those for tiles of
+ * 16 take. */
 #define LEATI_GEMM_K_STEP 64u
+#define LEATI_MATRIX_K_STEP_16 256u
 /** Subgroups of a workgroup of the kernels for matrix hardware, of that for attention at most; and of those of the tile
  * of 64, which has most. */
 #define LEATI_MATRIX_SUBGROUPS 4u
@@ -38,9 +40,9 @@ static inline uint32_t leati_tile_extent(leati_tile tile) {
 #define LEATI_NBITS_LANES_MIN 8u
 #define LEATI_NBITS_LANES_MAX 64u
 
-/** A product of m x k by k x n, `batch` times; and how many others like it are part of the same dispatch. */
+/** A product of m x k by k x n, `batch` times. */
 typedef struct leati_gemm_shape {
-  uint32_t m, n, k, batch, others;
+  uint32_t m, n, k, batch;
 } leati_gemm_shape;
 
 /** How it is cut: `tiles_m` x `tiles_n` tiles, and k into `splits` of `k_chunk`. */
@@ -93,9 +95,9 @@ bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *sh
 /** Whether a convolution on matrix hardware, as such a product, takes less time if the channels of images and weights,
  * `moved` elements in all, are moved next to each other first. */
 bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape, uint64_t moved);
-/** Whether a product with this tile takes less time if a second copy is kept of its constant operand, k x n, that lies
- * along k. */
-bool leati_gemm_along_k_pays(leati_tile tile, const leati_gemm_shape *shape);
+/** Whether a product there whose tiles have so many elements takes less time if a second copy is kept of its constant
+ * operand, k x n, that lies along k. */
+bool leati_gemm_along_k_pays(uint32_t tile_size, const leati_gemm_shape *shape);
 /** Subgroups of a workgroup of the kernel for attention on matrix hardware, each of which has `rows` queries of one of
  * `heads`, those of all batches. */
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows);

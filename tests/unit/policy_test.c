@@ -433,21 +433,22 @@ static void matrix_tiles_are_small_where_these_do_not_fill_the_device(void **sta
   assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
   shape.n /= 2;
   assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_16);
-  shape.others = 1;
-  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
-  shape.others = 0;
   ++shape.n;
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
+  shape.k = 0;
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_16);
+  shape.n = 16 * most + 1;
   assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
 }
 
 static void constants_lie_along_k_for_products_that_gain_by_it(void **state) {
   (void)state;
   leati_gemm_shape shape = {.m = 64, .n = 1, .k = LEATI_MATRIX_ALONG_K_MAX, .batch = 1};
-  assert_true(leati_gemm_along_k_pays(LEATI_TILE_16, &shape));
-  assert_true(leati_gemm_along_k_pays(LEATI_TILE_64, &shape));
-  assert_false(leati_gemm_along_k_pays(LEATI_TILE_128, &shape));
+  assert_true(leati_gemm_along_k_pays(16 * 16, &shape));
+  assert_true(leati_gemm_along_k_pays(64 * 64, &shape));
+  assert_false(leati_gemm_along_k_pays(128 * 128, &shape));
   ++shape.k;
-  assert_false(leati_gemm_along_k_pays(LEATI_TILE_16, &shape));
+  assert_false(leati_gemm_along_k_pays(16 * 16, &shape));
 }
 
 static void parts_of_float32_pay_with_the_largest_tile(void **state) {
@@ -896,7 +897,7 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
   for (leati_matrix_work work = LEATI_MATRIX_PRODUCT; work <= LEATI_MATRIX_CONVOLUTION; ++work) {
     const leati_tile tile = leati_gemm_cut_matrices(device, s, work, &cut);
     note(answers, tile + cut.splits * 8);
-    note(answers, leati_gemm_along_k_pays(tile, s));
+    note(answers, leati_gemm_along_k_pays(leati_tile_extent(tile) * leati_tile_extent(tile), s));
   }
   note(answers, leati_conv_last_pays(device, s, (uint64_t)s->n * s->k));
   for (uint32_t along = LEATI_ALONG_K; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {

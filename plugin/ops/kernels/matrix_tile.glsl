@@ -47,6 +47,8 @@
 #endif
 #ifndef K_PARTS
 #define K_PARTS 1
+#elif defined(BYTES)
+#error sums of bytes are not added up over parts of k
 #endif
 #ifndef FRAMED
 #define ended(row, column, sum) sum
