@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Networks drawn at random give as graphs the bits that they give node by node, however their images and weights lie.
+ *
+ * Each value is a multiple of 2^-fraction and not above 2^bound in magnitude, with so few bits in all that its type
+ * holds it, and each sum is one of so few that float32 does: so no order of sums, and no rounding left out, changes a
+ * bit.
+ *
+ * DRAWN_NETWORKS=FROM,TO draws others than are drawn as a rule. */
+#include <stdio.h>
+#include <string.h>
+
+#include "core/fusions.h"
+#include "device/device.h"
+#include "unit_network.h"
+
+enum { NETWORKS = 24, IMAGES = 24, STEPS = 12, DIMS = 4 };
+
+/* What is known of a value. */
+typedef struct drawn {
+  uint32_t value;
+  int64_t shape[DIMS];
+  int ndim;
+  int bound, fraction;
+  bool used;
+} drawn;
+
+typedef struct drawing {
+  network *network;
+  uint64_t random;
+  drawn list[IMAGES];
+  int count;
+  bool brain; /* values are of bfloat16, and not of float16 */
+  int bits;   /* of a value at most */
+  leat_attribute attributes[NODES][3];
+  int64_t numbers[NODES][8];
+  const leat_attribute *lists[NODES][3];
+} drawing;
+
+/* The high bits of a linear congruential generator (Knuth's MMIX). */
+static uint32_t draw(drawing *d, uint32_t count) {
+  d->random = d->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (uint32_t)(d->random >> 33) % count;
+}
+
+static uint32_t narrowed(drawing *d, uint32_t v) {
+  if (!d->brain) {
+    return halved(d->network, v);
+  }
+  static const leat_attribute to_brain = ATTRIBUTE(INT, .name = "to", .i = 16);
+  static const leat_attribute *const list[] = {&to_brain};
+  const uint32_t y = NODE(d->network, "Cast", 13, v);
+  set_attributes(d->network, list, 1);
+  return y;
+}
+
+static int64_t elements(int ndim, const int64_t *shape) {
+  int64_t count = 1;
+  for (int i = 0; i < ndim; ++i) {
+    count *= shape[i];
+  }
+  return count;
+}
+
+/* Gives the last node a list of whole numbers. */
+static void give(drawing *d, const char *name, uint32_t count, const int64_t *numbers) {
+  const uint32_t k = d->network->desc.node_count - 1;
+  leat_graph_node *const node = &d->network->nodes[k];
+  const uint32_t i = node->attribute_count;
+  int64_t *const kept = i == 0 ? d->numbers[k] : &d->numbers[k][4];
+  memcpy(kept, numbers, count * sizeof(*numbers));
+  d->attributes[k][i] = (leat_attribute)ATTRIBUTE(INTS, .name = name, .count = count, .ints = kept);
+  d->lists[k][i] = &d->attributes[k][i];
+  set_attributes(d->network, d->lists[k], i + 1);
+}
+static void give_one(drawing *d, const char *name, int64_t number) {
+  const uint32_t k = d->network->desc.node_count - 1, i = d->network->nodes[k].attribute_count;
+  d->attributes[k][i] = (leat_attribute)ATTRIBUTE(INT, .name = name, .i = number);
+  d->lists[k][i] = &d->attributes[k][i];
+  set_attributes(d->network, d->lists[k], i + 1);
+}
+
+/* Notes a value, if its type holds it and there is room. */
+static drawn *note(drawing *d, drawn it) {
+  if (it.bound + it.fraction > d->bits || d->count == IMAGES || elements(it.ndim, it.shape) > ELEMENTS) {
+    return NULL;
+  }
+  d->list[d->count] = it;
+  return &d->list[d->count++];
+}
+
+/* An input of whole numbers up to 2. */
+static void draw_input(drawing *d, int ndim, const int64_t *shape) {
+  drawn it = {.ndim = ndim, .bound = 1};
+  memcpy(it.shape, shape, (size_t)ndim * sizeof(*shape));
+  const uint32_t v = add_input(d->network, ndim, shape);
+  for (int64_t i = 0; i < elements(ndim, shape); ++i) {
+    d->network->floats[v][i] = (float)draw(d, 5) - 2;
+  }
+  it.value = narrowed(d, v);
+  (void)note(d, it);
+}
+
+/* Weights: lines of `each` elements, `apart` from one to the next, of which two at most are 1 or -1. */
+static uint32_t draw_weights(drawing *d, int ndim, const int64_t *shape, int64_t lines, int64_t each, int64_t line,
+                             int64_t apart) {
+  const uint32_t v = add_constant(d->network, ndim, shape);
+  memset(d->network->floats[v], 0, sizeof(d->network->floats[v]));
+  for (int64_t i = 0; i < lines; ++i) {
+    for (int j = 0; j < 2; ++j) {
+      d->network->floats[v][i * line + draw(d, (uint32_t)each) * apart] = draw(d, 2) != 0 ? 1 : -1;
+    }
+  }
+  return narrowed(d, v);
+}
+
+/* A value with so many dimensions; NULL: none was met. */
+static drawn *pick(drawing *d, int ndim) {
+  for (int turn = 0; turn < 16; ++turn) {
+    drawn *const it = &d->list[draw(d, (uint32_t)d->count)];
+    if (it->ndim == ndim) {
+      return it;
+    }
+  }
+  return NULL;
+}
+
+/* A convolution to so many channels with one tap or three, of one group or two. */
+static drawn *draw_convolution(drawing *d, drawn *x, int64_t to) {
+  const int64_t taps = draw(d, 2) != 0 ? 3 : 1, groups = x->shape[1] % 2 == 0 && to % 2 == 0 && draw(d, 4) == 0 ? 2 : 1;
+  const int64_t from = x->shape[1] / groups, w[] = {to, from, 1, taps};
+  drawn y = *x;
+  y.shape[1] = to;
+  y.bound += 1;
+  y.used = false;
+  if (elements(DIMS, w) > ELEMENTS || elements(DIMS, y.shape) > ELEMENTS || y.bound + y.fraction > d->bits) {
+    return NULL;
+  }
+  const uint32_t weights = draw_weights(d, DIMS, w, to, from * taps, from * taps, 1);
+  y.value = NODE(d->network, "Conv", 11, x->value, weights);
+  give(d, "pads", 4, (const int64_t[]){0, taps / 2, 0, taps / 2});
+  give_one(d, "group", groups);
+  x->used = true;
+  return note(d, y);
+}
+
+static void draw_function(drawing *d, drawn *x) {
+  static const char *const names[] = {"Relu", "Abs", "Neg"};
+  static const uint32_t versions[] = {14, 13, 13};
+  const uint32_t which = draw(d, 3);
+  drawn y = *x;
+  y.value = NODE(d->network, names[which], versions[which], x->value);
+  y.used = false;
+  x->used = true;
+  (void)note(d, y);
+}
+
+static bool is_alike(const drawn *x, const drawn *y, int skipped) {
+  bool alike = x->ndim == y->ndim;
+  for (int i = 0; i < x->ndim && alike; ++i) {
+    alike = i == skipped || x->shape[i] == y->shape[i];
+  }
+  return alike;
+}
+
+static void draw_sum(drawing *d, drawn *x, drawn *y) {
+  drawn z = *x;
+  z.bound = (x->bound > y->bound ? x->bound : y->bound) + 1;
+  z.fraction = x->fraction > y->fraction ? x->fraction : y->fraction;
+  z.used = false;
+  if (!is_alike(x, y, -1) || z.bound + z.fraction > d->bits) {
+    return;
+  }
+  z.value = NODE(d->network, "Add", 14, x->value, y->value);
+  x->used = y->used = true;
+  (void)note(d, z);
+}
+
+static void draw_pool(drawing *d, drawn *x) {
+  const bool mean = draw(d, 3) == 0;
+  const int64_t step = 1 + draw(d, 2);
+  drawn y = *x;
+  y.fraction += mean ? 2 : 0;
+  y.used = false;
+  for (int i = 2; i < DIMS; ++i) {
+    y.shape[i] = (x->shape[i] - 2) / step + 1;
+  }
+  if (x->shape[2] < 2 || x->shape[3] < 2 || y.bound + y.fraction > d->bits) {
+    return;
+  }
+  y.value = NODE(d->network, mean ? "AveragePool" : "MaxPool", mean ? 11 : 12, x->value);
+  give(d, "kernel_shape", 2, (const int64_t[]){2, 2});
+  give(d, "strides", 2, (const int64_t[]){step, step});
+  x->used = true;
+  (void)note(d, y);
+}
+
+static void draw_concat(drawing *d, drawn *x, drawn *y) {
+  drawn z = *x;
+  z.shape[1] += y->shape[1];
+  z.bound = x->bound > y->bound ? x->bound : y->bound;
+  z.fraction = x->fraction > y->fraction ? x->fraction : y->fraction;
+  z.used = false;
+  if (!is_alike(x, y, 1) || elements(DIMS, z.shape) > ELEMENTS) {
+    return;
+  }
+  z.value = NODE(d->network, "Concat", 13, x->value, y->value);
+  give_one(d, "axis", 1);
+  x->used = y->used = true;
+  (void)note(d, z);
+}
+
+/* A product with weights in rows, or along k. */
+static void draw_product(drawing *d, drawn *x) {
+  static const int64_t widths[] = {8, 16, 24, 12, 5, 40};
+  const int64_t n = widths[draw(d, 6)], k = x->shape[1];
+  const bool along_k = draw(d, 3) == 0;
+  drawn y = *x;
+  y.shape[1] = n;
+  y.bound += 1;
+  y.used = false;
+  if (k * n > ELEMENTS || x->shape[0] * n > ELEMENTS || y.bound + y.fraction > d->bits) {
+    return;
+  }
+  if (along_k) {
+    y.value = NODE(d->network, "Gemm", 13, x->value, draw_weights(d, 2, (const int64_t[]){n, k}, n, k, k, 1));
+    give_one(d, "transB", 1);
+  } else {
+    y.value = NODE(d->network, "MatMul", 13, x->value, draw_weights(d, 2, (const int64_t[]){k, n}, n, k, 1, n));
+  }
+  x->used = true;
+  (void)note(d, y);
+}
+
+static void draw_step(drawing *d) {
+  const int ndim = draw(d, 3) == 0 ? 2 : DIMS;
+  drawn *const x = pick(d, ndim), *const other = pick(d, ndim);
+  if (x == NULL || other == NULL) {
+    return;
+  }
+  static const int64_t channels[] = {8, 16, 8, 24, 12, 5};
+  const uint32_t what = draw(d, 10);
+  if (what < 2) {
+    draw_function(d, x);
+  } else if (what < 4) {
+    draw_sum(d, x, other);
+  } else if (x->ndim == 2) {
+    draw_product(d, x);
+  } else if (what < 8) {
+    drawn *const y = draw_convolution(d, x, draw(d, 3) == 0 ? other->shape[1] : channels[draw(d, 6)]);
+    if (y != NULL && draw(d, 2) != 0) {
+      draw_sum(d, y, other);
+    }
+  } else if (what < 9) {
+    draw_pool(d, x);
+  } else {
+    draw_concat(d, x, other);
+  }
+}
+
+/* What nobody takes is an output, as far as there is room for results. */
+static void draw_network(drawing *d, uint64_t seed, bool brain) {
+  memset(d, 0, sizeof(*d));
+  d->network = make_network();
+  d->random = seed;
+  d->brain = brain;
+  d->bits = brain ? 8 : 11;
+  draw_input(d, DIMS, (const int64_t[]){1 + draw(d, 2), draw(d, 4) == 0 ? 3 : 8, 3 + draw(d, 3), 3 + draw(d, 3)});
+  draw_input(d, 2, (const int64_t[]){1 + draw(d, 20), draw(d, 3) == 0 ? 12 : 16});
+  for (int step = 0; step < STEPS; ++step) {
+    draw_step(d);
+  }
+  for (int i = 0; i < d->count && d->network->desc.output_count < 8; ++i) {
+    if (!d->list[i].used) {
+      add_output(d->network, widened(d->network, d->list[i].value));
+    }
+  }
+}
+
+/* Images of a graph whose channels lie next to each other. */
+static uint32_t laid_in(const place *p, const leat_graph *graph) {
+  leat_graph_fusion list[LEATI_FUSION_COUNT];
+  uint32_t count = LEATI_FUSION_COUNT;
+  for (uint32_t i = 0; i < count; ++i) {
+    list[i].struct_size = sizeof(list[i]);
+  }
+  assert_ok(p->f->api->graph->fusions(graph, &count, list, &err));
+  return list[LEATI_FUSION_CHANNELS_LAST].count;
+}
+
+static void draw_networks(void **state, bool brain) {
+  static drawing d;
+  static results expected, found;
+  unsigned long from = 0, to = NETWORKS;
+  uint32_t laid = 0;
+  const char *const given = getenv("DRAWN_NETWORKS");
+  if (given != NULL) {
+    assert_int_equal(sscanf(given, "%lu,%lu", &from, &to), 2);
+  }
+  for (unsigned long seed = from; seed < to; ++seed) {
+    const place p = open_place(state);
+    draw_network(&d, seed, brain);
+    print_message("network %lu of %s: %u nodes\n", seed, brain ? "bfloat16" : "float16", d.network->desc.node_count);
+    run_nodes(&p, d.network, &expected);
+    leat_graph *const graph = build(&p, d.network);
+    for (uint32_t launch_number = 0; launch_number < 2; ++launch_number) {
+      run_graph(&p, graph, d.network, launch_number == 0 ? 0 : UINT32_MAX, &found);
+      compare(d.network, &expected, &found);
+    }
+    laid += laid_in(&p, graph);
+    assert_ok(p.f->api->graph->destroy(graph, &err));
+    free(d.network);
+    close_place(&p);
+  }
+  const leati_physical *const physical = fixture_of(state)->device->physical;
+  const bool lays = (brain ? physical->matrix_bfloat16.m : physical->matrix.m) != 0;
+  assert_true(given != NULL || (laid != 0) == lays);
+}
+
+static void networks_of_float16(void **state) {
+  draw_networks(state, false);
+}
+
+static void networks_of_bfloat16(void **state) {
+  draw_networks(state, true);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(networks_of_float16, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(networks_of_bfloat16, fixture_open, fixture_close),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
