@@ -978,7 +978,7 @@ static uint32_t multiplied(network *n, uint32_t x) {
   return NODE(n, "MatMul", 13, x, half_constant(n, SHAPE(8, 12)));
 }
 static uint32_t product_of_a_norm(network *n) {
-  return widened(n, multiplied(n, rms_normed(n, half_input(n, SHAPE(2, 3, 8)))));
+  return widened(n, multiplied(n, rms_normed(n, half_input(n, SHAPE(2, 2, 8)))));
 }
 /* The sums of what is not normalised may overflow. */
 static uint32_t product_of_a_norm_of_floats(network *n) {
@@ -1004,7 +1004,7 @@ static uint32_t products_of_a_norm_apart(network *n) {
   return widened(n, z);
 }
 static uint32_t norm_needed_elsewhere(network *n) {
-  const uint32_t x = rms_normed(n, half_input(n, SHAPE(2, 3, 8))), y = multiplied(n, x);
+  const uint32_t x = rms_normed(n, half_input(n, SHAPE(2, 2, 8))), y = multiplied(n, x);
   add_output(n, widened(n, x));
   return widened(n, y);
 }
@@ -1321,14 +1321,14 @@ static uint32_t norm_that_is_transposed(network *n) {
 static uint32_t norm_of_two_dimensions(network *n) {
   static const leat_attribute second = ATTRIBUTE(INT, .name = "axis", .i = 1);
   static const leat_attribute *const list[] = {&second};
-  const uint32_t scale = half_constant(n, SHAPE(3, 8));
-  const uint32_t y = NODE(n, "RMSNormalization", 23, half_input(n, SHAPE(2, 3, 8)), scale);
+  const uint32_t scale = half_constant(n, SHAPE(2, 8));
+  const uint32_t y = NODE(n, "RMSNormalization", 23, half_input(n, SHAPE(2, 2, 8)), scale);
   set_attributes(n, list, 1);
   return widened(n, multiplied(n, y));
 }
 static uint32_t norm_with_a_scale_for_each_row(network *n) {
-  const uint32_t scale = half_constant(n, SHAPE(3, 8));
-  return widened(n, multiplied(n, NODE(n, "RMSNormalization", 23, half_input(n, SHAPE(2, 3, 8)), scale)));
+  const uint32_t scale = half_constant(n, SHAPE(2, 8));
+  return widened(n, multiplied(n, NODE(n, "RMSNormalization", 23, half_input(n, SHAPE(2, 2, 8)), scale)));
 }
 static uint32_t product_of_a_layer_norm(network *n) {
   return NODE(n, "MatMul", 13, normed(n, input_of_rows(n)), constant(n, SHAPE(8, 12)));
