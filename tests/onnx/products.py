@@ -5,15 +5,17 @@
 usage: products.py LIBRARY [--models N] [--seed S]
 
 LIBRARY is libleat_onnxruntime.so. Both ways must give the same bits, also where k is shared out over workgroups, which
-each product decides for itself. Exit status: 0, or 1 if a model is wrong, 77 if there is no device.
+each product decides for itself; in float16, where what a graph adds to a product is not rounded before, products alone.
+Exit status: 0, or 1 if a model is wrong, 77 if there is no device.
 """
 import argparse
+import itertools
 import random
 import sys
 
 import numpy as np
 import onnxruntime as ort
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import on_leat
 
@@ -24,7 +26,7 @@ ELEMENTS = 1 << 19  # of an operand at most
 SHAPES = [(64, 384, (384, 384, 384)), (9, 640, (800, 800, 1300)), (1, 1100, (320, 320, 320)), (33, 1541, (72, 72, 40))]
 
 
-def model_of(seed):
+def model_of(seed, type_):
     """A model as bytes, and what is given to it."""
     draw, numbers = random.Random(seed), np.random.default_rng(seed)
     if seed < len(SHAPES):
@@ -37,18 +39,22 @@ def model_of(seed):
         columns = [usual if draw.random() < 0.8 else draw.randint(1, min(200, widest))
                    for _ in range(draw.randint(2, 5))]
     nodes, constants = [], []
-    x = numbers.standard_normal((*draw.choice(((), (1,), (2,))), rows, k)).astype(np.float32)
+    x = numbers.standard_normal((*draw.choice(((), (1,), (2,))), rows, k)).astype(type_)
     for i, count in enumerate(columns):
-        constants.append(numpy_helper.from_array(numbers.standard_normal((k, count)).astype(np.float32), f"matrix{i}"))
+        constants.append(numpy_helper.from_array(numbers.standard_normal((k, count)).astype(type_), f"matrix{i}"))
+        if type_ == np.float16:
+            nodes.append(helper.make_node("MatMul", ["x", f"matrix{i}"], [f"y{i}"]))
+            continue
         constants.append(numpy_helper.from_array(numbers.standard_normal(count).astype(np.float32), f"row{i}"))
         nodes.append(helper.make_node("MatMul", ["x", f"matrix{i}"], [f"product{i}"]))
         nodes.append(helper.make_node("Add", [f"product{i}", f"row{i}"], [f"sum{i}"]))
         # A function behind a product is a kernel of its own for the driver to compile, so that few models have some.
         bounded = draw.random() < 0.4 and (seed < len(SHAPES) or seed % 4 == 0)
         nodes.append(helper.make_node("Tanh" if bounded else "Identity", [f"sum{i}"], [f"y{i}"]))
-    outputs = [helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, None) for i in range(len(columns))]
-    graph = helper.make_graph(nodes, "products", [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
-                              outputs, constants)
+    code = helper.np_dtype_to_tensor_dtype(x.dtype)
+    outputs = [helper.make_tensor_value_info(f"y{i}", code, None) for i in range(len(columns))]
+    inputs = [helper.make_tensor_value_info("x", code, x.shape)]
+    graph = helper.make_graph(nodes, "products", inputs, outputs, constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
     return model.SerializeToString(), x
 
@@ -69,15 +75,18 @@ def main():
     ort.set_default_logger_severity(3)
     devices = on_leat.devices(wanted.library)
     wrong = 0
-    for seed in range(wanted.seed, wanted.seed + wanted.models):
-        model, x = model_of(seed)
+    for seed, type_ in itertools.product(range(wanted.seed, wanted.seed + wanted.models), (np.float32, np.float16)):
+        if type_ == np.float16 and seed >= len(SHAPES) and seed % 4 != 0:
+            continue
+        model, x = model_of(seed, type_)
         graph = answers(model, devices, "force_graph_path", x)
         nodes = answers(model, devices, "force_direct_path", x)
         for i, (one, other) in enumerate(zip(graph, nodes)):
             if one.tobytes() != other.tobytes():
                 wrong += 1
-                off = np.abs(one - other).max()
-                print(f"model {seed}, product {i} of x{list(x.shape)}, {one.shape[-1]} columns: off by up to {off:.3g}")
+                off = np.abs(one.astype(np.float32) - other).max()
+                print(f"model {seed} of {x.dtype}, product {i} of x{list(x.shape)}, {one.shape[-1]} columns: "
+                      f"off by up to {off:.3g}")
     print(f"{wanted.models} models, {wrong} products wrong")
     return 1 if wrong else 0
 
