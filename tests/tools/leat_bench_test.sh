@@ -101,6 +101,7 @@ for row in rows:
             'Attention': lambda q, w: 2 * w[2],
             'Conv': lambda x, w: math.prod(w[1:]),
             'ConvTranspose': lambda x, w: w[0],
+            'Gemm': lambda a, b: a[-1],
             'MatMul': lambda a, b: a[-1],
             'MatMulInteger': lambda a, b: a[-1],
             'MatMulNBits': lambda a, b: a[-1],
