@@ -43,14 +43,7 @@ static uint32_t draw(drawing *d, uint32_t count) {
 }
 
 static uint32_t narrowed(drawing *d, uint32_t v) {
-  if (!d->brain) {
-    return halved(d->network, v);
-  }
-  static const leat_attribute to_brain = ATTRIBUTE(INT, .name = "to", .i = 16);
-  static const leat_attribute *const list[] = {&to_brain};
-  const uint32_t y = NODE(d->network, "Cast", 13, v);
-  set_attributes(d->network, list, 1);
-  return y;
+  return narrowed_to(d->network, v, d->brain);
 }
 
 static int64_t elements(int ndim, const int64_t *shape) {
@@ -276,17 +269,6 @@ static void draw_network(drawing *d, uint64_t seed, bool brain) {
   }
 }
 
-/* Images of a graph whose channels lie next to each other. */
-static uint32_t laid_in(const place *p, const leat_graph *graph) {
-  leat_graph_fusion list[LEATI_FUSION_COUNT];
-  uint32_t count = LEATI_FUSION_COUNT;
-  for (uint32_t i = 0; i < count; ++i) {
-    list[i].struct_size = sizeof(list[i]);
-  }
-  assert_ok(p->f->api->graph->fusions(graph, &count, list, &err));
-  return list[LEATI_FUSION_CHANNELS_LAST].count;
-}
-
 static void draw_networks(void **state, bool brain) {
   static drawing d;
   static results expected, found;
@@ -306,7 +288,7 @@ static void draw_networks(void **state, bool brain) {
       run_graph(&p, graph, d.network, launch_number == 0 ? 0 : UINT32_MAX, &found);
       compare(d.network, &expected, &found);
     }
-    laid += laid_in(&p, graph);
+    laid += fusions_in(&p, graph, LEATI_FUSION_CHANNELS_LAST);
     assert_ok(p.f->api->graph->destroy(graph, &err));
     free(d.network);
     close_place(&p);

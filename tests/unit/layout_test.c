@@ -24,14 +24,7 @@ static const leat_attribute two_groups = ATTRIBUTE(INT, .name = "group", .i = 2)
 
 static bool brain; /* networks are of bfloat16, and not of float16 */
 static uint32_t narrowed(network *n, uint32_t v) {
-  static const leat_attribute to_brain = ATTRIBUTE(INT, .name = "to", .i = 16);
-  static const leat_attribute *const list[] = {&to_brain};
-  if (!brain) {
-    return halved(n, v);
-  }
-  const uint32_t y = NODE(n, "Cast", 13, v);
-  set_attributes(n, list, 1);
-  return y;
+  return narrowed_to(n, v, brain);
 }
 
 /* Convolutions to `to` channels with one tap and with three. */
@@ -640,16 +633,6 @@ static network *make(const scene *s) {
   return n;
 }
 
-static uint32_t laid_in(const place *p, const leat_graph *graph) {
-  leat_graph_fusion list[LEATI_FUSION_COUNT];
-  uint32_t count = LEATI_FUSION_COUNT;
-  for (uint32_t i = 0; i < count; ++i) {
-    list[i].struct_size = sizeof(list[i]);
-  }
-  assert_ok(p->f->api->graph->fusions(graph, &count, list, &err));
-  return list[LEATI_FUSION_CHANNELS_LAST].count;
-}
-
 /* What came of a scene: from tensors on the device and on the host. */
 typedef struct outcome {
   results results[2];
@@ -665,7 +648,7 @@ static void run_scenes(void **state, const char *off, outcome all[SCENE_COUNT]) 
     leat_graph *const graph = build(&p, n);
     run_graph(&p, graph, n, 0, &all[i].results[0]);
     run_graph(&p, graph, n, UINT32_MAX, &all[i].results[1]);
-    all[i].laid = laid_in(&p, graph);
+    all[i].laid = fusions_in(&p, graph, LEATI_FUSION_CHANNELS_LAST);
     all[i].dispatches = info_of(&p, graph).dispatch_count;
     all[i].levels = info_of(&p, graph).level_count;
     assert_ok(p.f->api->graph->destroy(graph, &err));

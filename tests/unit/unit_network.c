@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/fusions.h"
 #include "device/device.h"
 
 const DLDataType float_type = {kDLFloat, 32, 1}, int_type = {kDLInt, 64, 1};
@@ -119,6 +120,17 @@ uint32_t widened(network *n, uint32_t v) {
   const uint32_t whole = NODE(n, "Cast", 13, v);
   set_attributes(n, list, 1);
   return whole;
+}
+
+uint32_t narrowed_to(network *n, uint32_t v, bool brain) {
+  static const leat_attribute to_brain = ATTRIBUTE(INT, .name = "to", .i = 16);
+  static const leat_attribute *const list[] = {&to_brain};
+  if (!brain) {
+    return halved(n, v);
+  }
+  const uint32_t y = NODE(n, "Cast", 13, v);
+  set_attributes(n, list, 1);
+  return y;
 }
 
 void add_output(network *n, uint32_t v) {
@@ -349,6 +361,16 @@ leat_graph_info info_of(const place *p, const leat_graph *graph) {
   leat_graph_info info = {.struct_size = sizeof(info)};
   assert_ok(p->f->api->graph->info(graph, &info, &err));
   return info;
+}
+
+uint32_t fusions_in(const place *p, const leat_graph *graph, uint32_t rule) {
+  leat_graph_fusion list[LEATI_FUSION_COUNT];
+  uint32_t count = LEATI_FUSION_COUNT;
+  for (uint32_t i = 0; i < count; ++i) {
+    list[i].struct_size = sizeof(list[i]);
+  }
+  assert_ok(p->f->api->graph->fusions(graph, &count, list, &err));
+  return list[rule].count;
 }
 
 bool computes(void) {

@@ -60,9 +60,10 @@ void set_attribute(network *n, const leat_attribute *attribute, const leat_attri
 /** Gives the last node attributes, which are borrowed. */
 void set_attributes(network *n, const leat_attribute *const *attributes, uint32_t count);
 
-/** A Cast to float16, and one to float32. */
+/** A Cast to float16, one to float32, and one to float16 or bfloat16. */
 uint32_t halved(network *n, uint32_t v);
 uint32_t widened(network *n, uint32_t v);
+uint32_t narrowed_to(network *n, uint32_t v, bool brain);
 
 /** Makes a value an output of the graph. */
 void add_output(network *n, uint32_t v);
@@ -112,6 +113,9 @@ void finish(const place *p, uint32_t host, results *out, const launched *l);
 
 /** What the graph says of itself. */
 leat_graph_info info_of(const place *p, const leat_graph *graph);
+
+/** How often rule `rule` (core/fusions.h) did something in it. */
+uint32_t fusions_in(const place *p, const leat_graph *graph, uint32_t rule);
 
 /** Whether the device computes: dispatches of the null driver do not. */
 bool computes(void);
