@@ -492,7 +492,7 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
       LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {job->bias, &args.gemm.bias},
                   {job->residual, &args.gemm.epilogue.residual}),
       LEATI_WRITES({y, &args.gemm.c})};
-  return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_gemm_tile_size(tile), err);
+  return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_tile_size(tile), err);
 }
 
 /* How a convolution is computed. */

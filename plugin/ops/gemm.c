@@ -86,10 +86,6 @@ uint64_t leati_gemm_groups(const leati_gemm_args *args) {
   return (uint64_t)args->tiles * args->splits;
 }
 
-uint32_t leati_gemm_tile_size(leati_tile tile) {
-  return leati_tile_extent(tile) * leati_tile_extent(tile);
-}
-
 int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
                          uint32_t tile_size, leat_error *err) {
   const uint64_t groups = leati_gemm_groups(args);
@@ -244,7 +240,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_
                                                uint32_t residual, leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t subgroup = device->physical->subgroup_size;
   const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_PRODUCT, args);
-  *out_tile_size = leati_gemm_tile_size(tile);
+  *out_tile_size = leati_tile_size(tile);
   const uint32_t wide_a = leati_operand_width(tile, gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
                                               gemm->batch_rank, gemm->a_batch);
   const uint32_t wide_b = leati_operand_width(tile, gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
@@ -311,7 +307,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
     mode_b = LEATI_MODE_SINGLES_K; /* one element of the gate is for all that are read at once */
   }
   const leati_tile tile = leati_gemm_choose_tile(device, args);
-  *out_tile_size = leati_gemm_tile_size(tile);
+  *out_tile_size = leati_tile_size(tile);
   return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
                               .constants.gemm = {.mode_a = mode_a,
                                                  .mode_b = mode_b,

@@ -185,9 +185,6 @@ bool leati_gemm_on_matrices(const leat_device *device, uint64_t type, const leat
 /** Workgroups of a dispatch with these arguments. */
 uint64_t leati_gemm_groups(const leati_gemm_args *args);
 
-/** Elements of a tile. */
-uint32_t leati_gemm_tile_size(leati_tile tile);
-
 /** Results of a dispatch at most. */
 #define LEATI_GEMM_RESULTS_MAX 3
 

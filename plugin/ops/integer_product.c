@@ -142,7 +142,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const 
   const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_OTHER, gemm);
   gemm->k = k;
   gemm->k_chunk *= 2;
-  *out_tile_size = leati_gemm_tile_size(tile);
+  *out_tile_size = leati_tile_size(tile);
   return (leati_pipeline_key){.kernel = matrix_kernel(device, tile),
                               .constants.gemm_integer_matrix = {.mode_a = matrix_mode(a),
                                                                 .mode_b = matrix_mode(b),
@@ -186,7 +186,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
     return choose_matrix_kernel(device, &side_a, &side_b, gemm, out_tile_size);
   }
   const leati_tile tile = leati_gemm_choose_tile(device, gemm);
-  *out_tile_size = leati_gemm_tile_size(tile);
+  *out_tile_size = leati_tile_size(tile);
   return (leati_pipeline_key){
       .kernel = tile_kernels[dots][tile],
       .constants.gemm_integer = {

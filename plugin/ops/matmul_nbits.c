@@ -220,7 +220,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_c
     const uint32_t subgroup = device->physical->subgroup_size;
     const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_OTHER, gemm);
     const uint32_t wide = leati_operand_width(tile, a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, 0, NULL);
-    *out_tile_size = leati_gemm_tile_size(tile);
+    *out_tile_size = leati_tile_size(tile);
     return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[tile], c->type),
                                 .constants.gemm_matrix = {.mode_a = mode_a,
                                                           .mode_b = LEATI_MODE_QUADS_K,
@@ -235,7 +235,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_c
                                                           .indexed = indexed}};
   }
   const leati_tile tile = leati_gemm_choose_tile(device, gemm);
-  *out_tile_size = leati_gemm_tile_size(tile);
+  *out_tile_size = leati_tile_size(tile);
   return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], c->type),
                               .constants.gemm = {.mode_a = mode_a,
                                                  .mode_b = LEATI_MODE_QUADS_K,

@@ -101,8 +101,7 @@ bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *sh
 }
 
 bool leati_gemm_along_k_pays(uint32_t tile_size, const leati_gemm_shape *shape) {
-  const uint32_t largest = leati_tile_extent(LEATI_TILE_128);
-  return tile_size < largest * largest && (uint64_t)shape->k * shape->n <= LEATI_MATRIX_ALONG_K_MAX;
+  return tile_size < leati_tile_size(LEATI_TILE_128) && (uint64_t)shape->k * shape->n <= LEATI_MATRIX_ALONG_K_MAX;
 }
 
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows) {

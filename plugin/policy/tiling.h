@@ -19,6 +19,10 @@ typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TI
 static inline uint32_t leati_tile_extent(leati_tile tile) {
   return 128u >> tile;
 }
+/** Its elements. */
+static inline uint32_t leati_tile_size(leati_tile tile) {
+  return leati_tile_extent(tile) * leati_tile_extent(tile);
+}
 
 /** What the kernels take of k at once, or half of it; a split begins at a multiple of it. And what those for tiles of
  * 16 take. */

@@ -30,10 +30,9 @@ typedef struct drawing {
   drawn list[IMAGES];
   int count;
   bool brain; /* values are of bfloat16, and not of float16 */
-  int bits;   /* of a value at most */
-  leat_attribute attributes[NODES][3];
-  int64_t numbers[NODES][8];
-  const leat_attribute *lists[NODES][3];
+  leat_attribute attributes[NODES][2];
+  int64_t numbers[NODES][2][4];
+  const leat_attribute *lists[NODES][2];
 } drawing;
 
 /* The high bits of a linear congruential generator (Knuth's MMIX). */
@@ -54,28 +53,35 @@ static int64_t elements(int ndim, const int64_t *shape) {
   return count;
 }
 
-/* Gives the last node a list of whole numbers. */
-static void give(drawing *d, const char *name, uint32_t count, const int64_t *numbers) {
-  const uint32_t k = d->network->desc.node_count - 1;
-  leat_graph_node *const node = &d->network->nodes[k];
-  const uint32_t i = node->attribute_count;
-  int64_t *const kept = i == 0 ? d->numbers[k] : &d->numbers[k][4];
-  memcpy(kept, numbers, count * sizeof(*numbers));
-  d->attributes[k][i] = (leat_attribute)ATTRIBUTE(INTS, .name = name, .count = count, .ints = kept);
+/* Gives the last node one more attribute: a list of whole numbers, four at most, or one. */
+static void give_attribute(drawing *d, leat_attribute attribute) {
+  const uint32_t k = d->network->desc.node_count - 1, i = d->network->nodes[k].attribute_count;
+  d->attributes[k][i] = attribute;
+  if (attribute.ints != NULL) {
+    d->attributes[k][i].ints = memcpy(d->numbers[k][i], attribute.ints, attribute.count * sizeof(*attribute.ints));
+  }
   d->lists[k][i] = &d->attributes[k][i];
   set_attributes(d->network, d->lists[k], i + 1);
+}
+static void give(drawing *d, const char *name, uint32_t count, const int64_t *numbers) {
+  give_attribute(d, (leat_attribute)ATTRIBUTE(INTS, .name = name, .count = count, .ints = numbers));
 }
 static void give_one(drawing *d, const char *name, int64_t number) {
-  const uint32_t k = d->network->desc.node_count - 1, i = d->network->nodes[k].attribute_count;
-  d->attributes[k][i] = (leat_attribute)ATTRIBUTE(INT, .name = name, .i = number);
-  d->lists[k][i] = &d->attributes[k][i];
-  set_attributes(d->network, d->lists[k], i + 1);
+  give_attribute(d, (leat_attribute)ATTRIBUTE(INT, .name = name, .i = number));
 }
 
-/* Notes a value, if its type holds it and there is room. */
-static drawn *note(drawing *d, drawn it) {
-  if (it.bound + it.fraction > d->bits || d->count == IMAGES || elements(it.ndim, it.shape) > ELEMENTS) {
-    return NULL;
+/* Whether its type holds a value, and there is room for it. */
+static bool fits(const drawing *d, const drawn *it) {
+  const int bits = d->brain ? 8 : 11;
+  return it->bound + it->fraction <= bits && d->count < IMAGES && elements(it->ndim, it->shape) <= ELEMENTS;
+}
+
+/* Lists a value that fits and that a node made of one or two others. */
+static drawn *list(drawing *d, drawn it, drawn *x, drawn *other) {
+  it.used = false;
+  x->used = true;
+  if (other != NULL) {
+    other->used = true;
   }
   d->list[d->count] = it;
   return &d->list[d->count++];
@@ -90,10 +96,11 @@ static void draw_input(drawing *d, int ndim, const int64_t *shape) {
     d->network->floats[v][i] = (float)draw(d, 5) - 2;
   }
   it.value = narrowed(d, v);
-  (void)note(d, it);
+  d->list[d->count++] = it;
 }
 
-/* Weights: lines of `each` elements, `apart` from one to the next, of which two at most are 1 or -1. */
+/* Weights: lines, of which each begins `line` elements behind the one before it, of elements that are `apart`; two of
+ * `each` are 1 or -1, or one. */
 static uint32_t draw_weights(drawing *d, int ndim, const int64_t *shape, int64_t lines, int64_t each, int64_t line,
                              int64_t apart) {
   const uint32_t v = add_constant(d->network, ndim, shape);
@@ -124,16 +131,14 @@ static drawn *draw_convolution(drawing *d, drawn *x, int64_t to) {
   drawn y = *x;
   y.shape[1] = to;
   y.bound += 1;
-  y.used = false;
-  if (elements(DIMS, w) > ELEMENTS || elements(DIMS, y.shape) > ELEMENTS || y.bound + y.fraction > d->bits) {
+  if (elements(DIMS, w) > ELEMENTS || !fits(d, &y)) {
     return NULL;
   }
   const uint32_t weights = draw_weights(d, DIMS, w, to, from * taps, from * taps, 1);
   y.value = NODE(d->network, "Conv", 11, x->value, weights);
   give(d, "pads", 4, (const int64_t[]){0, taps / 2, 0, taps / 2});
   give_one(d, "group", groups);
-  x->used = true;
-  return note(d, y);
+  return list(d, y, x, NULL);
 }
 
 static void draw_function(drawing *d, drawn *x) {
@@ -141,10 +146,10 @@ static void draw_function(drawing *d, drawn *x) {
   static const uint32_t versions[] = {14, 13, 13};
   const uint32_t which = draw(d, 3);
   drawn y = *x;
-  y.value = NODE(d->network, names[which], versions[which], x->value);
-  y.used = false;
-  x->used = true;
-  (void)note(d, y);
+  if (fits(d, &y)) {
+    y.value = NODE(d->network, names[which], versions[which], x->value);
+    (void)list(d, y, x, NULL);
+  }
 }
 
 static bool is_alike(const drawn *x, const drawn *y, int skipped) {
@@ -155,17 +160,21 @@ static bool is_alike(const drawn *x, const drawn *y, int skipped) {
   return alike;
 }
 
-static void draw_sum(drawing *d, drawn *x, drawn *y) {
+/* A value with the elements of both. */
+static drawn joined(const drawn *x, const drawn *y) {
   drawn z = *x;
-  z.bound = (x->bound > y->bound ? x->bound : y->bound) + 1;
+  z.bound = x->bound > y->bound ? x->bound : y->bound;
   z.fraction = x->fraction > y->fraction ? x->fraction : y->fraction;
-  z.used = false;
-  if (!is_alike(x, y, -1) || z.bound + z.fraction > d->bits) {
-    return;
+  return z;
+}
+
+static void draw_sum(drawing *d, drawn *x, drawn *y) {
+  drawn z = joined(x, y);
+  z.bound += 1;
+  if (is_alike(x, y, -1) && fits(d, &z)) {
+    z.value = NODE(d->network, "Add", 14, x->value, y->value);
+    (void)list(d, z, x, y);
   }
-  z.value = NODE(d->network, "Add", 14, x->value, y->value);
-  x->used = y->used = true;
-  (void)note(d, z);
 }
 
 static void draw_pool(drawing *d, drawn *x) {
@@ -173,33 +182,26 @@ static void draw_pool(drawing *d, drawn *x) {
   const int64_t step = 1 + draw(d, 2);
   drawn y = *x;
   y.fraction += mean ? 2 : 0;
-  y.used = false;
   for (int i = 2; i < DIMS; ++i) {
     y.shape[i] = (x->shape[i] - 2) / step + 1;
   }
-  if (x->shape[2] < 2 || x->shape[3] < 2 || y.bound + y.fraction > d->bits) {
+  if (x->shape[2] < 2 || x->shape[3] < 2 || !fits(d, &y)) {
     return;
   }
   y.value = NODE(d->network, mean ? "AveragePool" : "MaxPool", mean ? 11 : 12, x->value);
   give(d, "kernel_shape", 2, (const int64_t[]){2, 2});
   give(d, "strides", 2, (const int64_t[]){step, step});
-  x->used = true;
-  (void)note(d, y);
+  (void)list(d, y, x, NULL);
 }
 
 static void draw_concat(drawing *d, drawn *x, drawn *y) {
-  drawn z = *x;
+  drawn z = joined(x, y);
   z.shape[1] += y->shape[1];
-  z.bound = x->bound > y->bound ? x->bound : y->bound;
-  z.fraction = x->fraction > y->fraction ? x->fraction : y->fraction;
-  z.used = false;
-  if (!is_alike(x, y, 1) || elements(DIMS, z.shape) > ELEMENTS) {
-    return;
+  if (is_alike(x, y, 1) && fits(d, &z)) {
+    z.value = NODE(d->network, "Concat", 13, x->value, y->value);
+    give_one(d, "axis", 1);
+    (void)list(d, z, x, y);
   }
-  z.value = NODE(d->network, "Concat", 13, x->value, y->value);
-  give_one(d, "axis", 1);
-  x->used = y->used = true;
-  (void)note(d, z);
 }
 
 /* A product with weights in rows, or along k. */
@@ -210,8 +212,7 @@ static void draw_product(drawing *d, drawn *x) {
   drawn y = *x;
   y.shape[1] = n;
   y.bound += 1;
-  y.used = false;
-  if (k * n > ELEMENTS || x->shape[0] * n > ELEMENTS || y.bound + y.fraction > d->bits) {
+  if (k * n > ELEMENTS || !fits(d, &y)) {
     return;
   }
   if (along_k) {
@@ -220,8 +221,7 @@ static void draw_product(drawing *d, drawn *x) {
   } else {
     y.value = NODE(d->network, "MatMul", 13, x->value, draw_weights(d, 2, (const int64_t[]){k, n}, n, k, 1, n));
   }
-  x->used = true;
-  (void)note(d, y);
+  (void)list(d, y, x, NULL);
 }
 
 static void draw_step(drawing *d) {
@@ -256,7 +256,6 @@ static void draw_network(drawing *d, uint64_t seed, bool brain) {
   d->network = make_network();
   d->random = seed;
   d->brain = brain;
-  d->bits = brain ? 8 : 11;
   draw_input(d, DIMS, (const int64_t[]){1 + draw(d, 2), draw(d, 4) == 0 ? 3 : 8, 3 + draw(d, 3), 3 + draw(d, 3)});
   draw_input(d, 2, (const int64_t[]){1 + draw(d, 20), draw(d, 3) == 0 ? 12 : 16});
   for (int step = 0; step < STEPS; ++step) {

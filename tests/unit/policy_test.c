@@ -897,7 +897,7 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
   for (leati_matrix_work work = LEATI_MATRIX_PRODUCT; work <= LEATI_MATRIX_CONVOLUTION; ++work) {
     const leati_tile tile = leati_gemm_cut_matrices(device, s, work, &cut);
     note(answers, tile + cut.splits * 8);
-    note(answers, leati_gemm_along_k_pays(leati_tile_extent(tile) * leati_tile_extent(tile), s));
+    note(answers, leati_gemm_along_k_pays(leati_tile_size(tile), s));
   }
   note(answers, leati_conv_last_pays(device, s, (uint64_t)s->n * s->k));
   for (uint32_t along = LEATI_ALONG_K; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
