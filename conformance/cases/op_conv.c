@@ -286,6 +286,7 @@ static const leati_op_spec specs[] = {
      .since_version = 11,
      .attributes = {A_INT("group", 2)},
      .inputs = {F32(1, 256, 6, 6), F32(40, 128, 3, 3), F32(40)}},
+    CONV("inner_split_many", ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(1, 64, 32, 32), F32(128, 64, 3, 3), F32(128)),
     TRANSPOSE("inner_split", ATTRIBUTES(A_INTS("strides", 2, 2)), F32(1, 160, 4, 5), F32(160, 9, 3, 3), F32(9)),
     {.name = "Conv",
      .label = "groups",

@@ -281,6 +281,7 @@ static const leati_op_spec specs[] = {
     PRODUCT("one_column", F32(129, 67), F32(67, 1)),
     PRODUCT("one_element", F32(1, 1), F32(1, 1)),
     PRODUCT("inner_one", F32(33, 1), F32(1, 35)),
+    PRODUCT("inner_split_many", F32(128, 576), F32(576, 1024)),
     PRODUCT("inner_long", F32(3, 2053), F32(2053, 5)),
     /* So few results of so long sums that a backend may share out a sum over workgroups. */
     {.name = "MatMul",

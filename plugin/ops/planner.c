@@ -220,7 +220,7 @@ int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *d
     return LEAT_OK;
   }
   const uint32_t counters_size = dispatch->counter_count * (uint32_t)sizeof(uint32_t);
-  if (dispatch->args_size + 8 > LEATI_ARGS_MAX - counters_size || dispatch->counter_count > LEATI_COUNTERS_MAX ||
+  if (dispatch->args_size > LEATI_ARGS_MAX || dispatch->counter_count > LEATI_COUNTERS_MAX ||
       dispatch->read_count > LEATI_ACCESS_MAX || dispatch->write_count > LEATI_ACCESS_MAX) {
     return leati_fail(err, LEAT_ERROR_INTERNAL, "kernel %s has too many arguments",
                       leati_kernel_codes[dispatch->pipeline.kernel].name);

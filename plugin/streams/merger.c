@@ -63,7 +63,9 @@ bool leati_merger_write(leat_device *device, leati_merger *merger, const leati_s
   }
   for (uint32_t i = 0; i < count; ++i) {
     const leati_command *const one = &lists[i]->commands[command];
-    memcpy(chunk->draft + offset + (size_t)i * size, one->dispatch.record, one->dispatch.size);
+    /* Behind a record there may be counters, which it has the address of. */
+    memcpy(chunk->draft + offset + (size_t)i * size, one->dispatch.record,
+           one->dispatch.size < size ? one->dispatch.size : size);
   }
   if (merged != *inout_bound) {
     *inout_bound = merged;

@@ -45,7 +45,7 @@ typedef struct leati_plan_step {
   uint32_t read_count, write_count;
   leati_pipeline *pipeline;
   uint32_t groups[3];       /**< workgroups */
-  uint32_t args, args_size; /**< argument record: where in leati_plan::args, and its bytes */
+  uint32_t args, args_size; /**< argument record: where in leati_plan::args, and its bytes, with the counters */
   uint32_t counters;        /**< where in the record counters of its kernel lie, which are 0; 0: there are none */
   uint32_t counters_field;  /**< where in the record their address goes, if there are any */
   uint32_t finding_field;   /**< where in the record the address of a finding goes, if it tells */

@@ -286,15 +286,15 @@ static inline int32_t stage(leati_recorder *recorder, leati_chunk_kind kind, uin
   return LEAT_OK;
 }
 
-/* Appends a dispatch whose argument record, of `size` bytes, is to be written to `*out_record`: the caller has until
- * the stream's lock is released. */
+/* Appends a dispatch whose argument record, of `size` bytes with what lies behind it, is to be written to
+ * `*out_record`: the caller has until the stream's lock is released. */
 static inline int32_t append_dispatch(leati_recorder *recorder, leati_pipeline *pipeline, const uint32_t groups[3],
                                       uint32_t size, leati_command **out, unsigned char **out_record, leat_error *err) {
   LEATI_TRY(leati_stream_append(recorder->stream, out, err));
   leati_chunk *chunk;
   uint64_t offset;
-  LEATI_TRY(stage(recorder, LEATI_CHUNK_ARGUMENTS, size, recorder->device->physical->uniform_alignment, LEATI_ARGS_MAX,
-                  &chunk, &offset, err));
+  LEATI_TRY(stage(recorder, LEATI_CHUNK_ARGUMENTS, size, recorder->device->physical->uniform_alignment,
+                  size > LEATI_ARGS_MAX ? size : LEATI_ARGS_MAX, &chunk, &offset, err));
   *out_record = chunk->draft + offset;
   if (leati_pipeline_wants_merged(pipeline)) {
     recorder->wanted = pipeline;
