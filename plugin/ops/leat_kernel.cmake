@@ -26,6 +26,9 @@ set(LEAT_HALVES_ID 21)
 # Argument records that a dispatch may have at most: records of LEATI_ARGS_MAX bytes fit the smallest
 # maxUniformBufferRange of Vulkan.
 set(LEAT_RECORDS_MAX 16)
+# Workgroups of a row of a dispatch that has more of them than the device's limit of x: a power of two, so that rows as
+# many as any device allows make 2^31 workgroups, but for one row.
+set(LEAT_GROUPS_ROW 32768)
 
 # Collected from all calls.
 set(LEAT_KERNEL_WORDS "") # compiled files
@@ -49,7 +52,7 @@ function(leat_kernel_variant name storage accumulator)
       set(optimise -O0)
     endif()
     set(defines ${ARGN} LEAT_MERGED_ID=${LEAT_MERGED_ID} LEAT_HALVES_ID=${LEAT_HALVES_ID}
-      LEAT_RECORDS_MAX=${LEAT_RECORDS_MAX})
+      LEAT_RECORDS_MAX=${LEAT_RECORDS_MAX} LEAT_GROUPS_ROW=${LEAT_GROUPS_ROW})
     list(TRANSFORM defines PREPEND -D)
     set(glslc ${Vulkan_GLSLC_EXECUTABLE})
     if(kernel_MATRICES OR kernel_MATRICES2)

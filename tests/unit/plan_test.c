@@ -472,6 +472,42 @@ static void a_copy_of_a_part_copies_no_more(void **state) {
   leati_planner_end(&planner);
 }
 
+/* ---- Workgroups ---------------------------------------------------------------------------------------------------
+ */
+
+/* Each of `total` workgroups has a number, by leat_linear_group() of kernels/leat.glsl, and no limit is exceeded: that
+ * of Vulkan for y and z is 65535 at least. */
+static void check_groups(uint32_t most, uint64_t total) {
+  const leati_physical physical = {.max_groups_x = most};
+  const leat_device device = {.physical = &physical};
+  uint32_t groups[3];
+  leati_groups_linear(&device, total, 1, groups);
+  assert_true(groups[0] <= most && groups[1] <= 65535);
+  assert_int_equal(groups[2], total != 0);
+  if (total == 0) {
+    assert_int_equal((uint64_t)groups[0] * groups[1], 0);
+    return;
+  }
+  const uint64_t rows_before = (uint64_t)(groups[1] - 1) * LEATI_GROUPS_ROW;
+  assert_true(groups[1] == 1 || groups[0] == LEATI_GROUPS_ROW);
+  assert_true(rows_before < total && rows_before + groups[0] >= total);
+}
+
+static void each_workgroup_has_a_number(void **state) {
+  (void)state;
+  const uint64_t totals[] = {
+      0, 1, 65534, 65535, 65536, 65537, 98304, 98305, UINT64_C(2147450879), UINT64_C(2147450880)};
+  for (uint32_t i = 0; i < sizeof(totals) / sizeof(totals[0]); ++i) {
+    check_groups(65535, totals[i]);
+    check_groups(INT32_MAX, totals[i]);
+  }
+  uint32_t groups[3];
+  const leati_physical physical = {.max_groups_x = 65535};
+  const leat_device device = {.physical = &physical};
+  leati_groups_linear(&device, 1025, 1024, groups);
+  assert_int_equal(groups[0], 2);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_repeated_is_not_planned_again),
@@ -483,6 +519,7 @@ int main(void) {
       cmocka_unit_test(a_plan_for_one_memory_is_not_taken_for_two),
       cmocka_unit_test(what_is_wrong_is_refused_though_a_plan_is_kept),
       cmocka_unit_test(a_plan_knows_its_accesses_and_the_lives_of_temporaries),
+      cmocka_unit_test(each_workgroup_has_a_number),
   };
   return cmocka_run_group_tests_name("plan", tests, fixture_open, fixture_close);
 }

@@ -41,8 +41,9 @@ layout(constant_id = LEAT_MERGED_ID) const uint LEAT_MERGED = 0;
 #define LEAT_ARGS layout(set = 0, binding = 0, std430) uniform Records { Args leat_records[LEAT_RECORDS_MAX]; };
 #define args leat_records[LEAT_MERGED * gl_WorkGroupID.z]
 
-// Number of this workgroup in a dispatch made by leati_groups_linear().
-uint leat_linear_group() { return gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x; }
+// Number of this workgroup in a dispatch made by leati_groups_linear(). How many there are is not asked: NVIDIA's driver
+// keeps that in constants of its own, and the first of a dispatch to be read takes a quarter of a microsecond.
+uint leat_linear_group() { return gl_WorkGroupID.y * LEAT_GROUPS_ROW + gl_WorkGroupID.x; }
 
 // Byte number `at` of those at an address, or 0 where that is 0. A driver may read before it looks at a condition that
 // all threads share (lavapipe of Mesa 26.1 does), so there has to be something to read: a byte at `instead`.
