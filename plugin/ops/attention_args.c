@@ -44,6 +44,13 @@ leati_attention_args leati_attention_fill(const leati_attention *attention) {
   return args;
 }
 
+void leati_attention_fill_dividers(leati_attention_args *args) {
+  args->per_splits = leati_divider_of(args->splits);
+  args->per_blocks = leati_divider_of(args->blocks);
+  args->per_heads = leati_divider_of(args->heads);
+  args->per_share = leati_divider_of(args->share);
+}
+
 const leati_view *leati_attention_sinks(const leati_attention *attention) {
   return attention->sinks != NULL ? attention->sinks : &attention->q.view;
 }

@@ -5,6 +5,7 @@
 #ifndef LEAT_PLUGIN_OPS_ATTENTION_ARGS_H_
 #define LEAT_PLUGIN_OPS_ATTENTION_ARGS_H_
 
+#include "ops/divider.h"
 #include "ops/kv_cache.h"
 
 /** y = softmax(cap(scale q k') + mask) v for each head of the queries, all of one type of float. Where there are fewer
@@ -37,6 +38,7 @@ typedef struct leati_attention_args {
   uint32_t groups, blocks;
   uint32_t splits;
   uint32_t heads, share;
+  leati_divider per_splits, per_blocks, per_heads, per_share;
   uint32_t queries;
   uint32_t masked_keys;
   uint32_t depth, width;
@@ -51,8 +53,10 @@ typedef struct leati_attention_args {
   uint32_t has_sinks;
 } leati_attention_args;
 
-/** Fills in the record, but for addresses and how work is cut. */
+/** Fills in the record, but for addresses, how work is cut, and dividers; */
 leati_attention_args leati_attention_fill(const leati_attention *attention);
+/** and these, when all else is there. */
+void leati_attention_fill_dividers(leati_attention_args *args);
 
 /**
  * What to give kernels as `sinks`: where there are none, the queries. A driver may read the first of them before it

@@ -154,5 +154,6 @@ int32_t leati_plan_attention_few(leati_planner *planner, const leati_attention *
     pieces.shape[0] = (int64_t)base->groups * cut.splits * (results + cut.rows) * 4;
     LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
   }
+  leati_attention_fill_dividers(base);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

@@ -179,6 +179,7 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
     pieces.shape[0] = args.groups * piece;
     LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
   }
+  leati_attention_fill_dividers(&args);
   leati_groups_linear(planner->device, args.groups, 1, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

@@ -26,6 +26,7 @@ typedef struct conv_args {
   leati_gemm_args gemm;
   uint32_t pixels;
   uint32_t out_height, out_width;
+  leati_divider per_pixels, per_row;
   int32_t depth, height, width;
   uint32_t plane;
   uint32_t image_in, image_out;
@@ -33,10 +34,12 @@ typedef struct conv_args {
   uint32_t group_rows;
   uint32_t taps;
   uint32_t kernel_area, kernel_width;
-  uint32_t per_taps[2], per_area[2], per_width[2];
-  uint32_t channels, per_channels[2];
+  leati_divider per_taps, per_area, per_width;
+  uint32_t channels;
+  leati_divider per_channels;
   uint32_t pitch_in, pitch_out, pitch_residual;
   int32_t stride[3], dilation[3], pad[3];
+  leati_divider per_stride[3];
 } conv_args;
 
 /* Argument record of kernels/conv_depthwise.comp. */
@@ -44,8 +47,9 @@ typedef struct depthwise_args {
   uint64_t x, weights, y, bias;
   leati_epilogue_args epilogue;
   uint32_t count, strips;
-  uint32_t channels, multiplier;
+  uint32_t channels_in, channels;
   uint32_t out_depth, out_height, out_width;
+  leati_divider per_strips, per_depth, per_height, per_channels, per_input;
   int32_t depth, height, width;
   int32_t kernel[3], stride[3], dilation[3], pad[3];
 } depthwise_args;
@@ -67,17 +71,6 @@ static const leati_kernel_set last_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_64] = LEATI_KERNELS_CONV_LAST_64,
     [LEATI_TILE_32] = LEATI_KERNELS_CONV_LAST_32,
 };
-
-/* Multiplier and shift by which the kernel divides numbers below 2^31 by `d`: the rounded-up inverse of d with 33 bits,
- * of which the highest is implied. */
-static void make_divisor(uint32_t d, uint32_t out[2]) {
-  uint32_t shift = 0;
-  while (shift < 31 && (UINT32_C(1) << shift) < d) {
-    ++shift;
-  }
-  out[0] = (uint32_t)(((UINT64_C(1) << 32) * ((UINT64_C(1) << shift) - d)) / d + 1);
-  out[1] = shift;
-}
 
 /* Sizes of ConvTranspose: the output is what a Conv with this window would have as input. */
 static int32_t lay_transposed(const conv_state *state, int32_t rank, const int64_t *in, const int64_t *kernel,
@@ -265,8 +258,8 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
                              leat_error *err) {
   const leati_view *const x = job->x, *const y = job->y;
   depthwise_args args = {.strips = (uint32_t)((fit->out[2] + 3) / 4),
+                         .channels_in = (uint32_t)x->shape[1],
                          .channels = (uint32_t)y->shape[1],
-                         .multiplier = (uint32_t)(y->shape[1] / x->shape[1]),
                          .out_depth = (uint32_t)fit->out[0],
                          .out_height = (uint32_t)fit->out[1],
                          .out_width = (uint32_t)fit->out[2],
@@ -274,6 +267,11 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
                          .height = (int32_t)fit->in[1],
                          .width = (int32_t)fit->in[2]};
   args.count = (uint32_t)(y->count / (uint64_t)fit->out[2]) * args.strips;
+  args.per_strips = leati_divider_of(args.strips);
+  args.per_depth = leati_divider_of(args.out_depth);
+  args.per_height = leati_divider_of(args.out_height);
+  args.per_channels = leati_divider_of(args.channels);
+  args.per_input = leati_divider_of(args.channels / args.channels_in);
   copy3(args.kernel, fit->kernel);
   copy3(args.stride, fit->stride);
   copy3(args.dilation, fit->dilation);
@@ -472,13 +470,18 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
     args.pitch_out = (uint32_t)leati_pixel_pitch(y);
     args.pitch_residual = job->residual != NULL ? (uint32_t)leati_pixel_pitch(job->residual) : 0;
   }
-  make_divisor(args.channels != 0 ? args.channels : 1, args.per_channels);
-  make_divisor(args.taps, args.per_taps);
-  make_divisor(args.kernel_area, args.per_area);
-  make_divisor(args.kernel_width, args.per_width);
+  args.per_pixels = leati_divider_of(args.pixels);
+  args.per_row = leati_divider_of(args.out_width);
+  args.per_taps = leati_divider_of(args.taps);
+  args.per_area = leati_divider_of(args.kernel_area);
+  args.per_width = leati_divider_of(args.kernel_width);
+  args.per_channels = leati_divider_of(args.channels);
   copy3(args.stride, fit->stride);
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
+  for (int32_t d = 0; d < 3; ++d) {
+    args.per_stride[d] = leati_divider_of((uint32_t)args.stride[d]);
+  }
   const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1 || fit->pad_begin[0] != 0;
   const bool whole = pixels % 4 == 0; /* groups of four pixels are of one image */
   args.gemm.vector = (whole && holds_quads(y) ? LEATI_VECTOR_C : 0) |

@@ -23,6 +23,7 @@ typedef struct elementwise_args {
   float parameters[2];
   struct {
     uint32_t size;
+    leati_divider per_size;
     int32_t operands[LEATI_OPERANDS_MAX], result;
   } dims[LEAT_MAX_RANK];
 } elementwise_args;
@@ -40,6 +41,7 @@ int32_t leati_plan_elementwise(leati_planner *planner, const leati_elementwise *
   }
   for (uint32_t d = 0; d < way.rank; ++d) {
     args.dims[d].size = way.dims[d].size;
+    args.dims[d].per_size = way.dims[d].per_size;
     args.dims[d].result = way.dims[d].result;
     memcpy(args.dims[d].operands, way.dims[d].operands, sizeof(args.dims[d].operands));
   }

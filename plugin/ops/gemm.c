@@ -82,12 +82,24 @@ leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix
   return tile;
 }
 
+/* Rows of tiles that are a band; in kernels/tile_number.glsl too. */
+#define LEATI_GEMM_BAND 8
+
 uint64_t leati_gemm_groups(const leati_gemm_args *args) {
   return (uint64_t)args->tiles * args->splits;
 }
 
-int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
+static void fill_dividers(leati_gemm_args *args) {
+  args->per_tiles = leati_divider_of(args->tiles_m * args->tiles_n);
+  args->per_batch = leati_divider_of(args->batch);
+  args->per_band = leati_divider_of(LEATI_GEMM_BAND * args->tiles_n);
+  args->per_height = leati_divider_of(args->tiles_m % LEATI_GEMM_BAND);
+  args->per_period = leati_divider_of(args->bias_period);
+}
+
+int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, leati_gemm_args *args,
                          uint32_t tile_size, leat_error *err) {
+  fill_dividers(args);
   const uint64_t groups = leati_gemm_groups(args);
   leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {(int64_t)(groups * tile_size)}};
   leati_access writes[LEATI_GEMM_RESULTS_MAX + 1];

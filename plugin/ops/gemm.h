@@ -6,6 +6,7 @@
 #define LEAT_PLUGIN_OPS_GEMM_H_
 
 #include "device/physical.h"
+#include "ops/divider.h"
 #include "ops/function.h"
 #include "ops/matrix_view.h"
 #include "policy/tiling.h"
@@ -33,12 +34,14 @@ typedef struct leati_gemm_args {
   uint32_t m, n, k;
   uint32_t tiles_m, tiles_n;
   uint32_t batch, tiles;
+  leati_divider per_tiles, per_batch, per_band, per_height;
   uint32_t splits, k_chunk;
   int32_t a_row, a_k, b_column, b_k;
   int32_t c_row, c_column;
   uint32_t c_batch;
   int32_t bias_row, bias_column, bias_batch;
   uint32_t bias_period;
+  leati_divider per_period;
   uint32_t factor_row;
   float epsilon;
   float alpha, beta;
@@ -190,8 +193,8 @@ uint64_t leati_gemm_groups(const leati_gemm_args *args);
 
 /** Plans a dispatch of a kernel of the kind of a matrix product: `dispatch` but for its workgroups and what a split of
  * k needs, which are filled in; what it writes are the results. The record `args`, at the head of dispatch->args, has
- * all but addresses; a workgroup computes `tile_size` elements. */
-int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, const leati_gemm_args *args,
+ * all but addresses and dividers, which are filled in too; a workgroup computes `tile_size` elements. */
+int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, leati_gemm_args *args,
                          uint32_t tile_size, leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_GEMM_H_ */

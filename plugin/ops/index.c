@@ -8,6 +8,7 @@
 #include "core/status.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
+#include "ops/divider.h"
 #include "ops/elementwise.h"
 #include "ops/movement.h"
 
@@ -113,6 +114,7 @@ static void pick_view(const leati_call *call, uint32_t o, int32_t axis, int32_t 
 typedef struct gather_args {
   uint64_t data, indices, dst;
   uint32_t count, inner, axis_size, index_count;
+  leati_divider per_inner, per_index;
   uint64_t finding;
 } gather_args;
 
@@ -173,6 +175,8 @@ static int32_t gather_plan(const leat_op *op, leati_planner *planner, const leat
       .inner = (uint32_t)(inner / width),
       .axis_size = (uint32_t)data.shape[axis],
       .index_count = (uint32_t)indices.count,
+      .per_inner = leati_divider_of((uint32_t)(inner / width)),
+      .per_index = leati_divider_of((uint32_t)indices.count),
   };
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_GATHER, width),

@@ -7,6 +7,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/dims.h"
+#include "ops/divider.h"
 #include "policy/tiling.h"
 
 /* Threads of a workgroup of kernels/copy.comp. */
@@ -18,6 +19,7 @@
 /* A dimension in the argument records of kernels/copy.comp and kernels/transpose.comp. */
 typedef struct dimension {
   uint32_t size;
+  leati_divider per_size;
   int32_t src_stride, dst_stride;
 } dimension;
 
@@ -32,6 +34,7 @@ typedef struct transpose_args {
   uint32_t across, down;
   int32_t src_stride, dst_stride;
   uint32_t tiles_across, tiles_down, tiles;
+  leati_divider per_across, per_down;
   dimension outer[LEAT_MAX_RANK - 2];
 } transpose_args;
 
@@ -104,6 +107,7 @@ static int32_t plan_transpose(leati_planner *planner, const strided *s, int32_t 
   for (int32_t d = 0; d < down; ++d) {
     if (d != across) {
       args.outer[rank++] = (dimension){.size = (uint32_t)s->dims[d],
+                                       .per_size = leati_divider_of((uint32_t)s->dims[d]),
                                        .src_stride = (int32_t)s->strides[0][d],
                                        .dst_stride = (int32_t)s->strides[1][d]};
       planes *= (uint32_t)s->dims[d];
@@ -116,6 +120,8 @@ static int32_t plan_transpose(leati_planner *planner, const strided *s, int32_t 
   args.tiles_across = tiles_of(s->dims[across], side);
   args.tiles_down = tiles_of(s->dims[down], side);
   args.tiles = planes * args.tiles_across * args.tiles_down;
+  args.per_across = leati_divider_of(args.tiles_across);
+  args.per_down = leati_divider_of(args.tiles_down);
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_TRANSPOSE, item),
                    .constants.transpose = {.side = side,
@@ -171,7 +177,9 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
   const int64_t ratio = width / item;
   for (int32_t d = 0; d < rank; ++d) {
     const bool row = d == last;
-    args.dims[d] = (dimension){.size = (uint32_t)(row ? dims[d] / ratio : dims[d]),
+    const uint32_t size = (uint32_t)(row ? dims[d] / ratio : dims[d]);
+    args.dims[d] = (dimension){.size = size,
+                               .per_size = leati_divider_of(size),
                                .src_stride = (int32_t)(row ? strides[0][d] : strides[0][d] / ratio),
                                .dst_stride = (int32_t)(row ? strides[1][d] : strides[1][d] / ratio)};
   }

@@ -46,6 +46,7 @@ typedef struct program {
 
 typedef struct dimension {
   uint32_t size;
+  leati_divider per_size;
   int32_t result, operands[LEAT_POINTWISE_INPUTS];
 } dimension;
 

@@ -3,6 +3,7 @@
 #include "core/status.h"
 #include "ops/attribute.h"
 #include "ops/channels_last.h"
+#include "ops/divider.h"
 #include "ops/reduce.h"
 #include "ops/window.h"
 
@@ -19,9 +20,11 @@ typedef struct pool_args {
   uint32_t count, fours;
   uint32_t pitch_in, pitch_out;
   uint32_t out_depth, out_height, out_width;
+  leati_divider per_four, per_depth, per_height, per_width;
   int32_t size[3];
   int32_t padded[3]; /* where padding ends */
   int32_t kernel[3], stride[3], dilation[3], pad[3];
+  leati_divider per_dilation[3];
 } pool_args;
 
 /* Lays the window over the image, and refuses what the kernel cannot count: coordinates are computed in 32 bits,
@@ -73,13 +76,18 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
                     .pitch_out = (uint32_t)(last ? leati_pixel_pitch(y) / 4 : 0),
                     .out_depth = (uint32_t)fit.out[0],
                     .out_height = (uint32_t)fit.out[1],
-                    .out_width = (uint32_t)fit.out[2]};
+                    .out_width = (uint32_t)fit.out[2],
+                    .per_depth = leati_divider_of((uint32_t)fit.out[0]),
+                    .per_height = leati_divider_of((uint32_t)fit.out[1]),
+                    .per_width = leati_divider_of((uint32_t)fit.out[2])};
+  args.per_four = leati_divider_of(args.fours);
   for (int32_t d = 0; d < 3; ++d) {
     args.size[d] = (int32_t)fit.in[d];
     args.padded[d] = (int32_t)(fit.in[d] + fit.pad_end[d]);
     args.kernel[d] = (int32_t)fit.kernel[d];
     args.stride[d] = (int32_t)fit.stride[d];
     args.dilation[d] = (int32_t)fit.dilation[d];
+    args.per_dilation[d] = leati_divider_of((uint32_t)fit.dilation[d]);
     args.pad[d] = (int32_t)fit.pad_begin[d];
   }
   const uint32_t average = leati_op_def_of(op)->param == AVERAGE_POOL;

@@ -4,6 +4,7 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
+#include "ops/divider.h"
 #include "ops/function.h"
 #include "policy/tiling.h"
 
@@ -24,6 +25,7 @@ typedef struct squeeze_args {
   float activation[2], gate_activation[2];
   uint32_t images, channels, pixels;
   uint32_t squeezed, parts, groups;
+  leati_divider per_parts, per_groups;
 } squeeze_args;
 
 /* Whether an input is a matrix of so many rows and columns, or one with dimensions of 1 behind these, as weights of a
@@ -66,7 +68,9 @@ static int32_t squeeze_lay(const leat_op *op, const leati_call *call, squeeze_ar
                         .pixels = (uint32_t)pixels,
                         .squeezed = (uint32_t)squeezed,
                         .parts = parts,
-                        .groups = (uint32_t)groups};
+                        .groups = (uint32_t)groups,
+                        .per_parts = leati_divider_of(parts),
+                        .per_groups = leati_divider_of((uint32_t)groups)};
   const uint64_t sums = (uint64_t)images * groups * (uint64_t)squeezed;
   if (sums > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,

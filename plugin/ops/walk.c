@@ -87,6 +87,11 @@ static int32_t collapse(const tensors *t, int64_t *dims, int64_t (*strides)[LEAT
   return rank;
 }
 
+static void set_size(leati_walk *walk, int32_t d, uint32_t size) {
+  walk->dims[d].size = size;
+  walk->dims[d].per_size = leati_divider_of(size);
+}
+
 /* The way through tensors that are all compact and of one shape. */
 static void walk_flat(const tensors *t, leati_walk *out) {
   bool vector = aligned_for_four(t->result);
@@ -99,7 +104,7 @@ static void walk_flat(const tensors *t, leati_walk *out) {
     return;
   }
   out->access = LEAT_EW_STRIDED;
-  out->dims[0].size = (uint32_t)t->result->count;
+  set_size(out, 0, (uint32_t)t->result->count);
   out->dims[0].result = 1;
   for (uint32_t k = 0; k < t->operand_count; ++k) {
     out->dims[0].operands[k] = 1;
@@ -116,7 +121,7 @@ static void walk_dims(const tensors *t, leati_walk *out) {
   out->rank = (uint32_t)rank;
   for (int32_t d = 0; d < rank; ++d) {
     const int32_t taken = vector && d == rank - 1 ? 4 : 1;
-    out->dims[d].size = ((uint32_t)dims[d] + (uint32_t)taken - 1) / (uint32_t)taken;
+    set_size(out, d, ((uint32_t)dims[d] + (uint32_t)taken - 1) / (uint32_t)taken);
     out->dims[d].result = (int32_t)strides[t->operand_count][d] * taken;
     for (uint32_t k = 0; k < t->operand_count; ++k) {
       out->dims[d].operands[k] = (int32_t)strides[k][d] * taken;

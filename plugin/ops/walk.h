@@ -6,6 +6,7 @@
 #ifndef LEAT_PLUGIN_OPS_WALK_H_
 #define LEAT_PLUGIN_OPS_WALK_H_
 
+#include "ops/divider.h"
 #include "ops/kernels/elementwise_codes.glsl"
 #include "ops/op.h"
 
@@ -17,7 +18,8 @@ typedef struct leati_walk {
   uint32_t access; /**< LEAT_EW_STRIDED and its kind */
   uint32_t rank;   /**< dimensions, at least 1 */
   struct {
-    uint32_t size;  /**< LEAT_EW_VECTOR: the innermost one counts groups of four */
+    uint32_t size; /**< LEAT_EW_VECTOR: the innermost one counts groups of four */
+    leati_divider per_size;
     int32_t result; /**< elements from one to the next */
     int32_t operands[LEATI_WALK_OPERANDS_MAX];
   } dims[LEAT_MAX_RANK]; /**< LEAT_EW_FLAT: none */

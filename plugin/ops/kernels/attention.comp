@@ -244,19 +244,20 @@ void main() {
   tile = slice * TILE;
   weight0 = slice * ROWS * WEIGHT_PITCH;
   top0 = slice * ROWS * LANES / 4;
-  const uint number = group / args.splits, outer = number / args.blocks;
-  const uint batch = outer / args.heads, head = outer - batch * args.heads;
+  const uint number = divide(group, args.per_splits), outer = divide(number, args.per_blocks);
+  const uint batch = divide(outer, args.per_heads), head = outer - batch * args.heads;
   const uint query0 = (number - outer * args.blocks) * ROWS;
   const uint row = thread / LANES, lane = thread % LANES;
   const uint64_t q = moved(args.q, args.q_strides, batch, head);
-  const uint64_t k = moved(args.k, args.k_strides, batch, head / args.share);
-  const uint64_t v = moved(args.v, args.v_strides, batch, head / args.share);
+  const uint kv_head = divide(head, args.per_share);
+  const uint64_t k = moved(args.k, args.k_strides, batch, kv_head);
+  const uint64_t v = moved(args.v, args.v_strides, batch, kv_head);
   begin_batch(batch);
   // Keys that some query of the workgroup has, and its share of them.
   uint key_begin = first_tile(query0), keys = keys_up_to(query0 + ROWS - 1);
   if (SPLIT != 0) {
     const uint count = (max(keys, key_begin) - key_begin + BLOCK - 1) / BLOCK;
-    const uint share = (count + args.splits - 1) / args.splits * BLOCK;
+    const uint share = divide(count + args.splits - 1, args.per_splits) * BLOCK;
     key_begin += (group - number * args.splits) * share;
     keys = min(keys, key_begin + share);
   }

@@ -4,6 +4,7 @@
 #ifndef LEAT_ATTENTION_ARGS_GLSL_
 #define LEAT_ATTENTION_ARGS_GLSL_
 
+#include "divider.glsl"
 #include "reals.glsl"
 #include "math.glsl"
 #include "lengths.glsl"
@@ -19,6 +20,7 @@ struct Args {
   uint splits;         // workgroups that share the keys of the same queries
   uint heads, share;   // heads of queries, or of keys and values (attention_few.comp), and how many of the former share
                        // one of the latter
+  Divider per_splits, per_blocks, per_heads, per_share;
   uint queries;
   uint masked_keys; // keys that the mask has; it takes the others out
   uint depth, width; // elements of a head of queries and keys, and of values

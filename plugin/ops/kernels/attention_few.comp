@@ -172,13 +172,7 @@ void copy_past(uint64_t from, int row_stride, uint64_t to, uint row0, uint piece
 // ---- What stays in shared memory -----------------------------------------------------------------------------------
 
 // The query of a row, of those that share a head of keys; beyond the last row one that there is not.
-uint query_of(uint row) {
-  uint query = row >= args.share ? 1 : 0;
-  if (args.queries != 1) { // decoders need no division
-    query = row / args.share;
-  }
-  return query;
-}
+uint query_of(uint row) { return divide(row, args.per_share); }
 
 // The row of a position in the caches as they become, all of one batch and head behind those of another.
 uint cache_row_of(uint batch, uint kv_head, uint position) {
@@ -563,14 +557,8 @@ void main() {
   lane = gl_SubgroupInvocationID % LANES;
   team = thread / LANES;
   const uint number = SPLIT != 0 ? gl_WorkGroupID.y : group, split = SPLIT != 0 ? gl_WorkGroupID.x : 0;
-  uint outer = number, block = 0, batch = 0;
-  if (args.blocks != 1) { // again no division for decoders
-    outer = number / args.blocks;
-    block = number - outer * args.blocks;
-  }
-  if (outer >= args.heads) {
-    batch = outer / args.heads;
-  }
+  const uint outer = divide(number, args.per_blocks), block = number - outer * args.blocks;
+  const uint batch = divide(outer, args.per_heads);
   const uint kv_head = outer - batch * args.heads, row0 = block * ROWS;
   const uint64_t k = moved(args.k, args.k_strides, batch, kv_head);
   const uint64_t v = moved(args.v, args.v_strides, batch, kv_head);

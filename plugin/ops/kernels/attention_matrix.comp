@@ -186,13 +186,14 @@ void main() {
   if (group >= args.groups) {
     return;
   }
-  const uint outer = group / args.blocks;
-  const uint batch = outer / args.heads, head = outer - batch * args.heads;
+  const uint outer = divide(group, args.per_blocks);
+  const uint batch = divide(outer, args.per_heads), head = outer - batch * args.heads;
   const uint query0 = (group - outer * args.blocks) * QUERIES;
   const uint own0 = query0 + gl_SubgroupID * ROWS; // the first query of the subgroup
   const uint64_t q = moved(args.q, args.q_strides, batch, head);
-  const uint64_t k = moved(args.k, args.k_strides, batch, head / args.share);
-  const uint64_t v = moved(args.v, args.v_strides, batch, head / args.share);
+  const uint kv_head = divide(head, args.per_share);
+  const uint64_t k = moved(args.k, args.k_strides, batch, kv_head);
+  const uint64_t v = moved(args.v, args.v_strides, batch, kv_head);
   begin_batch(batch);
   // Keys that some query of the workgroup has.
   const uint key_begin = first_tile(query0), keys = keys_up_to(query0 + QUERIES - 1);

@@ -3,6 +3,7 @@
 // Convolution with one input channel per group. A thread computes four neighbouring outputs of a row, so that a weight
 // is read once for four products; where the window moves by one, an input too is read once for all outputs that use it.
 #include "leat.glsl"
+#include "divider.glsl"
 #include "epilogue.glsl"
 #include "reals.glsl"
 
@@ -18,8 +19,10 @@ struct Args {
   EPILOGUE_ARGS
   uint count;                   // threads' worth: images * channels * out_depth * out_height * strips
   uint strips;                  // groups of four outputs in a row
-  uint channels, multiplier;    // output channels; of one input channel
+  uint channels_in, channels;   // of an image, and of a result
   uint out_depth, out_height, out_width;
+  Divider per_strips, per_depth, per_height, per_channels;
+  Divider per_input;            // by the channels of the result that are of one of the image
   int depth, height, width;
   int kernel[3], stride[3], dilation[3], pad[3];
 };
@@ -55,16 +58,16 @@ void main() {
   if (i >= args.count) {
     return;
   }
-  uint rest = i / args.strips;
+  uint rest = divide(i, args.per_strips);
   const uint x0 = (i - rest * args.strips) * 4;
-  uint next = rest / args.out_height;
+  uint next = divide(rest, args.per_height);
   const uint out_y = rest - next * args.out_height;
   rest = next;
-  next = rest / args.out_depth;
+  next = divide(rest, args.per_depth);
   const uint out_z = rest - next * args.out_depth;
-  const uint image = next / args.channels; // next is the output plane
+  const uint image = divide(next, args.per_channels); // next is the output plane
   const uint channel = next - image * args.channels;
-  const uint in_plane = image * (args.channels / args.multiplier) + channel / args.multiplier;
+  const uint in_plane = image * args.channels_in + divide(channel, args.per_input);
   REALS x = REALS(args.x + uint64_t(in_plane) * uint(args.depth * args.height * args.width) * ELEMENT_SIZE);
   REALS w = REALS(args.weights +
                   uint64_t(channel) * uint(args.kernel[0] * args.kernel[1] * args.kernel[2]) * ELEMENT_SIZE);

@@ -96,7 +96,7 @@ uint mask_of(uint which, uint tap) { return uint(bitfieldExtract(int(own_pixels[
 
 Held fetch_b(uint which, uint i, uint k) {
   const uint from = min(k, args.k - 8);
-  const uint tap = divide(from, args.per_channels[0], args.per_channels[1]);
+  const uint tap = divide(from, args.per_channels);
   const uint own = k < k_end ? tap : NO_TAP;
   const uint at = ((own_pixels[which].base + uint(steps[tap].x)) & mask_of(which, own)) + (from - tap * args.channels);
   return Held(eight_at(args.b, at), own);

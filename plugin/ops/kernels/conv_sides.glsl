@@ -20,8 +20,9 @@ LEAT_CONSTANT(uint, TRANSPOSED, 0);
 LEAT_CONSTANT(uint, VOLUME, 0); // 1: the depth of kernel, input or output is not 1, or is padded
 struct Args {
   GEMM_ARGS
-  uint pixels;             // of one output image
+  uint pixels;             // of one output image; per_pixels divides by it
   uint out_height, out_width;
+  Divider per_pixels, per_row; // per_row by out_width
   int depth, height, width; // of an input image
   uint plane;              // their product
   uint image_in, image_out; // elements of an image with all its channels
@@ -29,10 +30,12 @@ struct Args {
   uint group_rows;         // output channels of a group
   uint taps;               // of the kernel; per_taps divides by it
   uint kernel_area, kernel_width;
-  uint per_taps[2], per_area[2], per_width[2];
-  uint channels, per_channels[2]; // of a group, where they are neighbours
+  Divider per_taps, per_area, per_width;
+  uint channels;           // of a group, where they are neighbours
+  Divider per_channels;
   uint pitch_in, pitch_out, pitch_residual; // from pixel to pixel, where they are in what is read, stored, added
   int stride[3], dilation[3], pad[3];
+  Divider per_stride[3];
 };
 LEAT_ARGS
 
@@ -45,17 +48,10 @@ int pixel_d, pixel_h, pixel_w;
 // A coordinate that is outside of any image, also when another one is added to it.
 #define OUTSIDE 0x7fffffff
 
-// n / d for n < 2^31; the host has made the two numbers from d.
-uint divide(uint n, uint magic, uint shift) {
-  uint high, low;
-  umulExtended(n, magic, high, low);
-  return (high + n) >> shift;
-}
-
 // Where the weight of row i and k lies.
 uint weight_place(uint i, uint k) {
   if (TRANSPOSED != 0) {
-    const uint channel = divide(k, args.per_taps[0], args.per_taps[1]);
+    const uint channel = divide(k, args.per_taps);
     return (channel * args.m + i) * args.taps + (k - channel * args.taps);
   }
   return i * args.k + k;
@@ -63,7 +59,7 @@ uint weight_place(uint i, uint k) {
 
 // Sets what is above for the pixel of a column; one that is not there is outside of its image.
 void find_pixel(uint own, uint batch) {
-  const uint image = own / args.pixels;
+  const uint image = divide(own, args.per_pixels);
   uint pixel = own - image * args.pixels;
   pixel_base = image * args.image_in + batch * args.group_in;
   pixel_d = 0;
@@ -73,7 +69,7 @@ void find_pixel(uint own, uint batch) {
     pixel -= z * out_area;
     pixel_d = TRANSPOSED != 0 ? int(z) + args.pad[0] : int(z) * args.stride[0] - args.pad[0];
   }
-  const uint y = pixel / args.out_width;
+  const uint y = divide(pixel, args.per_row);
   const uint x = pixel - y * args.out_width;
   pixel_h = TRANSPOSED != 0 ? int(y) + args.pad[1] : int(y) * args.stride[1] - args.pad[1];
   pixel_w = TRANSPOSED != 0 ? int(x) + args.pad[2] : int(x) * args.stride[2] - args.pad[2];
@@ -94,11 +90,11 @@ uint steps_begin;
 ivec4 step_of_tap(uint tap) {
   ivec4 step = ivec4(0);
   if (VOLUME != 0) {
-    const uint tap_d = divide(tap, args.per_area[0], args.per_area[1]);
+    const uint tap_d = divide(tap, args.per_area);
     tap -= tap_d * args.kernel_area;
     step.y = int(tap_d) * args.dilation[0];
   }
-  const uint tap_h = divide(tap, args.per_width[0], args.per_width[1]);
+  const uint tap_h = divide(tap, args.per_width);
   step.z = int(tap_h) * args.dilation[1];
   step.w = int(tap - tap_h * args.kernel_width) * args.dilation[2];
   if (TRANSPOSED == 0) {
@@ -109,7 +105,7 @@ ivec4 step_of_tap(uint tap) {
 
 // And of a k, where channels do not follow each other.
 ivec4 step_of(uint k) {
-  const uint channel = divide(k, args.per_taps[0], args.per_taps[1]);
+  const uint channel = divide(k, args.per_taps);
   ivec4 step = step_of_tap(k - channel * args.taps);
   step.x += int(channel * args.plane);
   if (k >= k_end) {
@@ -120,8 +116,8 @@ ivec4 step_of(uint k) {
 
 // From an output coordinate to the input coordinate under a tap, of a transposed convolution; -1 if there is none.
 int source(int at, int step, const uint d) {
-  const int n = at - step;
-  return n >= 0 && n % args.stride[d] == 0 ? n / args.stride[d] : -1;
+  const int n = at - step, quotient = int(divide(uint(max(n, 0)), args.per_stride[d]));
+  return n >= 0 && quotient * args.stride[d] == n ? quotient : -1;
 }
 
 // Where what lies under the tap of a step is, of this thread's pixel; if that is inside of the image.
@@ -138,7 +134,7 @@ bool find_element(ivec4 step, out uint at) {
 
 // Where the element of a column in row 0 of the group lies in the result, and in the residual.
 uint place_of(uint column) {
-  const uint image = column / args.pixels;
+  const uint image = divide(column, args.per_pixels);
   return image * args.image_out + (column - image * args.pixels);
 }
 // Four columns of a row. Where they may be moved together they are of one image, and `at` is the place of the first.

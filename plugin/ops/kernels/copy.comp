@@ -4,6 +4,7 @@
 // elements.
 #extension GL_GOOGLE_include_directive : require
 #include "item.glsl"
+#include "divider.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, RANK, 1); // at least 1
@@ -11,6 +12,7 @@ LEAT_CONSTANT(uint, EACH, 1); // items of a thread, up to 4
 
 struct Dimension {
   uint size;
+  Divider per_size;
   int src_stride, dst_stride; // items
 };
 struct Args {
@@ -31,7 +33,7 @@ void main() {
       int from = 0;
       to[n] = 0;
       for (uint d = RANK - 1; d > 0; --d) {
-        const uint rest = index / args.dims[d].size;
+        const uint rest = divide(index, args.dims[d].per_size);
         const int i = int(index - rest * args.dims[d].size);
         index = rest;
         from += i * args.dims[d].src_stride;

@@ -10,6 +10,7 @@
 // is.
 #extension GL_GOOGLE_include_directive : require
 #include "any.glsl"
+#include "divider.glsl"
 #include "elementwise_codes.glsl"
 #include "finding.glsl"
 #include "functions.glsl"
@@ -23,6 +24,7 @@ LEAT_CONSTANT(uint, rank, 1u); // of dims, at least 1
 
 struct Dimension {
   uint size;        // VECTOR: the innermost one counts groups of four
+  Divider per_size;
   int operands[3];  // strides in elements; VECTOR: of the innermost one 4 or 0
   int result;
 };
@@ -258,7 +260,7 @@ void find(uint index, out int a, out int b, out int c, out int r) {
   }
   a = b = c = r = 0;
   for (uint d = rank - 1u; d > 0u; --d) {
-    uint rest = index / args.dims[d].size;
+    uint rest = divide(index, args.dims[d].per_size);
     int i = int(index - rest * args.dims[d].size);
     index = rest;
     a += i * args.dims[d].operands[0];

@@ -3,6 +3,7 @@
 // Gather: result[o, j, i] = data[o, indices[j], i]; an index out of range gives 0.
 #extension GL_GOOGLE_include_directive : require
 #include "item.glsl"
+#include "divider.glsl"
 #include "index.glsl"
 
 layout(local_size_x = 256) in;
@@ -15,6 +16,7 @@ struct Args {
   uint inner;       // items that lie side by side
   uint axis_size;
   uint index_count;
+  Divider per_inner, per_index; // by inner and index_count
   uint64_t finding;
 };
 LEAT_ARGS
@@ -22,9 +24,9 @@ LEAT_ARGS
 void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
   for (uint n = 0u; n < 4u && item < args.count; ++n, item += 256u) {
-    uint row = item / args.inner;
+    uint row = divide(item, args.per_inner);
     uint i = item - row * args.inner;
-    uint o = row / args.index_count;
+    uint o = divide(row, args.per_index);
     uint j = row - o * args.index_count;
     int64_t x = index_load(args.indices, j, args.axis_size, args.finding);
     Item value = Item(0);

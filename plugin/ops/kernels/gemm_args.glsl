@@ -7,6 +7,7 @@
 #ifndef LEAT_GEMM_ARGS_GLSL_
 #define LEAT_GEMM_ARGS_GLSL_
 
+#include "divider.glsl"
 #include "epilogue_args.glsl"
 
 #define VECTOR_C 1
@@ -20,12 +21,15 @@
   uint m, n, k;                                                                               \
   uint tiles_m, tiles_n;         /* of the kernel's tile */                                   \
   uint batch, tiles;             /* tiles of all batches */                                   \
+  Divider per_tiles, per_batch;  /* tiles of one, and their number */                           \
+  Divider per_band, per_height;  /* tiles of a band, and rows of the last: tile_number.glsl */  \
   uint splits, k_chunk;          /* k is cut into `splits` pieces of `k_chunk` */               \
   int a_row, a_k, b_column, b_k; /* strides */                                                \
   int c_row, c_column;                                                                        \
   uint c_batch;                                                                               \
   int bias_row, bias_column, bias_batch;                                                      \
   uint bias_period; /* bias repeats after so many batches */                                  \
+  Divider per_period;                                                                           \
   uint factor_row;  /* stride; that of k is 1 */                                              \
   float epsilon;    /* of LEAT_FACTOR_NORM */                                                 \
   float alpha, beta;                                                                          \

@@ -21,6 +21,7 @@ struct Args {
 LEAT_ARGS
 #endif
 
+#include "gemm_batch.glsl"
 #include "tile_number.glsl"
 
 uint64_t a_base, b_base;
@@ -58,23 +59,12 @@ void find_sides(TileNumber tile, uint extent) {
   }
 #endif
   column_first = (tile.column - first) * extent;
-  int a_offset = 0, b_offset = 0;
-  residual_offset = 0;
-  uint rest = tile.batch;
-  for (int d = int(args.batch_rank) - 1; d >= 0; --d) {
-    const uint next = rest / args.batch_shape[d];
-    const int index = int(rest - next * args.batch_shape[d]);
-    a_offset += index * args.a_batch[d];
-    b_offset += index * args.b_batch[d];
-    if (RESIDUAL != LEAT_RESIDUAL_NONE) {
-      residual_offset += index * args.residual_batch[d];
-    }
-    rest = next;
-  }
-  a_base = args.a + uint64_t(a_offset) * ELEMENT_SIZE;
-  b_base = b + uint64_t(b_offset) * ELEMENT_SIZE;
+  const BatchOffsets offsets = offsets_of(tile.batch);
+  residual_offset = offsets.residual;
+  a_base = args.a + uint64_t(offsets.a) * ELEMENT_SIZE;
+  b_base = b + uint64_t(offsets.b) * ELEMENT_SIZE;
   c_base = c + uint64_t(tile.batch) * args.c_batch * ELEMENT_SIZE;
-  bias_offset = int(tile.batch % args.bias_period) * args.bias_batch;
+  bias_offset = bias_of_batch(tile.batch);
   k_end = min(args.k, tile.split * args.k_chunk + args.k_chunk);
 }
 

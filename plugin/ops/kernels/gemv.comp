@@ -22,6 +22,7 @@ struct Args {
   Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
 };
 LEAT_ARGS
+#include "gemm_batch.glsl"
 
 const uint WIDTH = ALONG_K == 4 ? 8 : ALONG_K == 3 ? 4 : 1; // columns of a thread
 const uint COLUMNS = LANES * WIDTH;                         // of a workgroup
@@ -224,21 +225,10 @@ void main() {
   if (group >= args.tiles * args.splits) {
     return;
   }
-  const uint outer = group / args.tiles_n;
-  const uint split = outer / args.batch;
+  const uint outer = divide(group, args.per_tiles);
+  const uint split = divide(outer, args.per_batch);
   const uint batch = outer - split * args.batch;
-  int a_offset = 0, b_offset = 0, residual_offset = 0;
-  uint rest = batch;
-  for (int d = int(args.batch_rank) - 1; d >= 0; --d) {
-    const uint next = rest / args.batch_shape[d];
-    const int index = int(rest - next * args.batch_shape[d]);
-    a_offset += index * args.a_batch[d];
-    b_offset += index * args.b_batch[d];
-    if (RESIDUAL != LEAT_RESIDUAL_NONE) {
-      residual_offset += index * args.residual_batch[d];
-    }
-    rest = next;
-  }
+  const BatchOffsets offsets = offsets_of(batch);
   const uint tile = group - outer * args.tiles_n;
   const Product its = own_product(tile);
   const uint column0 = (tile - its.first) * COLUMNS;
@@ -249,11 +239,11 @@ void main() {
   const uint end = min(args.k, begin + args.k_chunk);
   [[unroll]] for (uint i = 0; i < 8; ++i) {
     sums[i][0] = sums[i][1] = vec4(0);
-    a_row[i] = a_offset + int(min(i, args.m - 1)) * args.a_row;
+    a_row[i] = offsets.a + int(min(i, args.m - 1)) * args.a_row;
   }
   const uint own_column = column0 + own * WIDTH;
   if (own_column < its.n) {
-    const uint64_t b = its.b + uint64_t(b_offset + int(own_column) * its.b_column) * ELEMENT_SIZE;
+    const uint64_t b = its.b + uint64_t(offsets.b + int(own_column) * its.b_column) * ELEMENT_SIZE;
     if (ALONG_K == 2) {
       add_fours(b, begin + 4 * part, end);
     } else if (ALONG_K >= 3) {
@@ -287,12 +277,12 @@ void main() {
       }
       totals[j] *= args.alpha;
       if (its.bias != 0) {
-        const int at = int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row +
+        const int at = bias_of_batch(batch) + int(row) * args.bias_row +
                        int(column) * its.bias_column;
         totals[j] = fma(args.beta, ELEMENT(its.bias, at), totals[j]);
       }
       if (RESIDUAL != LEAT_RESIDUAL_NONE) {
-        added[j] = ELEMENT(args.residual, residual_offset + int(row) * args.residual_row +
+        added[j] = ELEMENT(args.residual, offsets.residual + int(row) * args.residual_row +
                                               int(column) * args.residual_column);
       }
     }

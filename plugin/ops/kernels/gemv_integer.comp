@@ -86,7 +86,7 @@ void main() {
   if (group >= args.tiles * args.splits) {
     return;
   }
-  const uint outer = group / args.tiles_n, split = outer / args.batch, batch = outer - split * args.batch;
+  const uint outer = divide(group, args.per_tiles), split = divide(outer, args.per_batch), batch = outer - split * args.batch;
   const uint column0 = (group - outer * args.tiles_n) * COLUMNS;
   const bool across = ALONG_K == 0 || ALONG_K == 3;
   const uint own = (across ? t % LANES : t / PARTS) * WIDTH, part = across ? t / LANES : t % PARTS;

@@ -149,7 +149,7 @@ void main() {
   if (group >= args.tiles * args.splits) {
     return;
   }
-  const uint split = group / args.tiles, tile = group - split * args.tiles;
+  const uint split = divide(group, args.per_tiles), tile = group - split * args.tiles;
   const uint k_end = min(args.k, split * args.k_chunk + args.k_chunk);
   lane = gl_LocalInvocationIndex % LANES;
   team = gl_LocalInvocationIndex / LANES;

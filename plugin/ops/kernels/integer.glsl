@@ -30,6 +30,7 @@ struct Args {
   uint ending;                          // ENDING_...
 };
 LEAT_ARGS
+#include "gemm_batch.glsl"
 
 // Bits of `words`: four bytes along k lie side by side at a multiple of four.
 #define WORDS_A 1
@@ -85,7 +86,7 @@ Sides sides_of(uint batch) {
   int a = 0, b = 0;
   Sides r;
   r.a_place = r.b_place = 0;
-  for (int d = int(args.batch_rank) - 1; d >= 0; --d) {
+  for (int d = int(args.batch_rank) - 1; d > 0; --d) {
     const uint next = batch / args.batch_shape[d];
     const int index = int(batch - next * args.batch_shape[d]);
     a += index * args.a_batch[d];
@@ -94,6 +95,10 @@ Sides sides_of(uint batch) {
     r.b_place += index * args.b_place_batch[d];
     batch = next;
   }
+  a += int(batch) * args.a_batch[0];
+  b += int(batch) * args.b_batch[0];
+  r.a_place += int(batch) * args.a_place_batch[0];
+  r.b_place += int(batch) * args.b_place_batch[0];
   r.a = args.a + uint64_t(a);
   r.b = args.b + uint64_t(b);
   return r;
@@ -144,7 +149,7 @@ float scale_of_column(Sides sides, uint column) {
 // The bits of a bias, which is an int where sums become bytes at once, or else a float.
 uint bias_of(uint batch, uint row, uint column) {
   const int place =
-      int(batch % args.bias_period) * args.bias_batch + int(row) * args.bias_row + int(column) * args.bias_column;
+      bias_of_batch(batch) + int(row) * args.bias_row + int(column) * args.bias_column;
   return word_if_any(args.bias, place);
 }
 

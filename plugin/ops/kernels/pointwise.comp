@@ -10,6 +10,7 @@
 // quantised by QuantizeLinear.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
+#include "divider.glsl"
 #include "elementwise_codes.glsl"
 #include "functions.glsl"
 #ifdef QUANTIZED
@@ -44,6 +45,7 @@ const uint input_count = inputs & 0xfu;
 
 struct Dimension {
   uint size;                            // VECTOR: the innermost one counts groups of four
+  Divider per_size;
   int result;                           // strides in elements
   int operands[LEAT_POINTWISE_INPUTS];  // VECTOR: of the innermost one 4 or 0
 };
@@ -224,7 +226,7 @@ void find(uint index, out int operands[LEAT_POINTWISE_INPUTS], out int result) {
   result = compact ? int(index) * 4 : 0;
   [[unroll]] for (uint k = 0u; k < input_count; ++k) operands[k] = result;
   [[unroll]] for (uint d = rank; !compact && d > 0u; --d) {
-    uint rest = d > 1u ? index / args.dims[d - 1u].size : 0u;
+    uint rest = d > 1u ? divide(index, args.dims[d - 1u].per_size) : 0u;
     int i = int(index - rest * args.dims[d - 1u].size);
     index = rest;
     result += i * args.dims[d - 1u].result;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Maximum and average over a window that moves over an image of one to three spatial dimensions: an invocation has one
 // channel of a pixel or, where channels are next to each other in memory (LAST), four.
+#include "divider.glsl"
 #include "reals.glsl"
 #include "math.glsl"
 
@@ -15,21 +16,25 @@ struct Args {
   uint fours; // LAST: of a pixel,
   uint pitch_in, pitch_out; // and from one pixel to the next
   uint out_depth, out_height, out_width;
+  Divider per_four, per_depth, per_height, per_width; // by `fours` and these
   int size[3];   // of the input
   int padded[3]; // where padding ends; what a window reaches beyond it does not count
   int kernel[3], stride[3], dilation[3], pad[3];
+  Divider per_dilation[3];
 };
 LEAT_ARGS
 
-// Taps that lie before `end` when the first is at `start`.
-int taps_before(int start, int end, int kernel, int dilation) {
-  return min(kernel, (end - start + dilation - 1) / dilation);
+// Steps of the dilation along dimension `d` that a distance takes.
+int steps_over(int distance, int d) {
+  return int(divide(uint(max(distance + args.dilation[d] - 1, 0)), args.per_dilation[d]));
 }
+
+// Taps that lie before `end` when the first is at `start`.
+int taps_before(int start, int end, int d) { return min(args.kernel[d], steps_over(end - start, d)); }
 
 // First tap, and one past the last, of a window at `start` that lie in the image along dimension `d`.
 ivec2 taps_inside(int start, int d) {
-  const int first = start < 0 ? (args.dilation[d] - 1 - start) / args.dilation[d] : 0;
-  return ivec2(first, taps_before(start, args.size[d], args.kernel[d], args.dilation[d]));
+  return ivec2(steps_over(max(-start, 0), d), taps_before(start, args.size[d], d));
 }
 
 // What lies at a pixel, counted from the first image's: the four of a number, or the element of a plane.
@@ -45,12 +50,12 @@ void main() {
     return;
   }
   // Fours of a pixel, and the first of them; or else planes of pixels.
-  const uint pixels = LAST != 0 ? i / args.fours : i;
-  uint rest = pixels / args.out_width;
+  const uint pixels = LAST != 0 ? divide(i, args.per_four) : i;
+  uint rest = divide(pixels, args.per_width);
   const int x0 = int(pixels - rest * args.out_width) * args.stride[2] - args.pad[2];
-  uint next = rest / args.out_height;
+  uint next = divide(rest, args.per_height);
   const int y0 = int(rest - next * args.out_height) * args.stride[1] - args.pad[1];
-  const uint plane = next / args.out_depth;
+  const uint plane = divide(next, args.per_depth);
   const int z0 = int(next - plane * args.out_depth) * args.stride[0] - args.pad[0];
   const uint first = plane * uint(args.size[0] * args.size[1] * args.size[2]);
 
@@ -73,9 +78,8 @@ void main() {
   float found = float(max(along_x[1] - along_x[0], 0)) * float(max(along_y[1] - along_y[0], 0)) *
                 float(max(along_z[1] - along_z[0], 0));
   if (COUNT_PADDING != 0) {
-    found = float(taps_before(z0, args.padded[0], args.kernel[0], args.dilation[0])) *
-            float(taps_before(y0, args.padded[1], args.kernel[1], args.dilation[1])) *
-            float(taps_before(x0, args.padded[2], args.kernel[2], args.dilation[2]));
+    found = float(taps_before(z0, args.padded[0], 0)) * float(taps_before(y0, args.padded[1], 1)) *
+            float(taps_before(x0, args.padded[2], 2));
   }
   const vec4 result = AVERAGE != 0 ? sum / found : mix(top, vec4(leat_nan()), any_nan);
   if (LAST != 0) {

@@ -5,6 +5,7 @@
 // the sums of squeeze. The workgroup of an image that comes last adds up the sums of all, in the order of the channels,
 // and computes the gates. Nobody waits for another workgroup.
 #include "leat.glsl"
+#include "divider.glsl"
 #include "functions.glsl"
 #include "reals.glsl"
 #include "split.glsl"
@@ -29,6 +30,7 @@ struct Args {
   uint squeezed; // at most SQUEEZED_MAX
   uint parts;    // threads that share a channel, a power of two
   uint groups;   // workgroups of an image
+  Divider per_parts, per_groups;
 };
 LEAT_ARGS
 
@@ -42,7 +44,7 @@ shared float partial[THREADS * (LANES + 1)]; // by row; neighbouring ones begin 
 
 // Puts the mean of a channel into held[]: THREADS / args.parts of them in the workgroup, in their order.
 void hold_mean(uint64_t image, uint channel, bool there) {
-  const uint t = gl_LocalInvocationIndex, part = t % args.parts;
+  const uint t = gl_LocalInvocationIndex, own = divide(t, args.per_parts), part = t - own * args.parts;
   const uint64_t plane = image + uint64_t(channel) * args.pixels * ELEMENT_SIZE;
   float sum = 0;
   for (uint i = part; there && i < args.pixels; i += 8 * args.parts) {
@@ -65,7 +67,7 @@ void hold_mean(uint64_t image, uint channel, bool there) {
     barrier();
   }
   if (part == 0) {
-    held[t / args.parts] = partial[t] / float(args.pixels);
+    held[own] = partial[t] / float(args.pixels);
   }
   barrier();
 }
@@ -147,12 +149,12 @@ void main() {
   if (group >= args.images * args.groups) {
     return;
   }
-  const uint image = group / args.groups;
-  const uint own = THREADS / args.parts;
+  const uint image = divide(group, args.per_groups);
+  const uint own = divide(THREADS, args.per_parts), channel = divide(t, args.per_parts);
   const uint first = (group - image * args.groups) * own;
   const uint count = min(own, args.channels - first);
-  hold_mean(args.x + uint64_t(image) * args.channels * args.pixels * ELEMENT_SIZE, first + t / args.parts,
-            t / args.parts < count);
+  hold_mean(args.x + uint64_t(image) * args.channels * args.pixels * ELEMENT_SIZE, first + channel,
+            channel < count);
   for (uint row = 0; row < args.squeezed; row += THREADS) {
     const float sum =
         row_times_held(args.squeeze, args.squeezed, args.channels, row, first, count, (QUADS & 1) != 0);

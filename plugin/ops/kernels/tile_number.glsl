@@ -3,24 +3,27 @@
 #ifndef LEAT_TILE_NUMBER_GLSL_
 #define LEAT_TILE_NUMBER_GLSL_
 
+// Rows of tiles that are a band; in ops/gemm.c too.
+#define BAND 8u
+
 // Which tile, batch and split a workgroup has, and the number of its tile among those of all batches. Tiles go in bands
-// of 8 tile rows, so that workgroups that run together share operands in the cache.
+// of BAND tile rows, so that workgroups that run together share operands in the cache.
 struct TileNumber {
   uint row, column, batch, split, number;
 };
 TileNumber tile_number(uint group) {
   const uint per_batch = args.tiles_m * args.tiles_n;
   TileNumber r;
-  const uint rest = group / per_batch;
+  const uint rest = divide(group, args.per_tiles);
   const uint tile = group - rest * per_batch;
-  r.split = rest / args.batch;
+  r.split = divide(rest, args.per_batch);
   r.batch = rest - r.split * args.batch;
   r.number = r.batch * per_batch + tile;
-  const uint band = tile / (8 * args.tiles_n);
-  const uint in_band = tile - band * 8 * args.tiles_n;
-  const uint height = min(8u, args.tiles_m - band * 8);
-  r.column = in_band / height;
-  r.row = band * 8 + (in_band - r.column * height);
+  const uint band = divide(tile, args.per_band);
+  const uint in_band = tile - band * BAND * args.tiles_n;
+  const uint height = min(BAND, args.tiles_m - band * BAND);
+  r.column = height == BAND ? in_band / BAND : divide(in_band, args.per_height);
+  r.row = band * BAND + (in_band - r.column * height);
   return r;
 }
 

@@ -5,6 +5,7 @@
 // neighbours.
 #extension GL_GOOGLE_include_directive : require
 #include "item.glsl"
+#include "divider.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, SIDE, 32);     // of a tile: 32, or 64 for items of up to 32 bits
@@ -15,6 +16,7 @@ LEAT_CONSTANT(uint, RANK, 0);      // of the dimensions beside those two
 // Dimensions beside the two, from the outermost to the innermost.
 struct Dimension {
   uint size;
+  Divider per_size;
   int src_stride, dst_stride; // items
 };
 struct Args {
@@ -23,6 +25,7 @@ struct Args {
   int src_stride, dst_stride;    // items: of `down` in src, of `across` in dst
   uint tiles_across, tiles_down;
   uint tiles;                    // of all
+  Divider per_across, per_down;  // by tiles_across and tiles_down
   Dimension outer[6];
 };
 LEAT_ARGS
@@ -45,13 +48,13 @@ void main() {
   if (number >= args.tiles) {
     return;
   }
-  uint rest = number / args.tiles_across;
+  uint rest = divide(number, args.per_across);
   const uint a0 = (number - rest * args.tiles_across) * SIDE;
   int from = 0, to = 0;
-  uint index = rest / args.tiles_down;
+  uint index = divide(rest, args.per_down);
   const uint d0 = (rest - index * args.tiles_down) * SIDE;
   for (uint k = RANK; k-- > 0;) {
-    rest = index / args.outer[k].size;
+    rest = divide(index, args.outer[k].per_size);
     const int i = int(index - rest * args.outer[k].size);
     from += i * args.outer[k].src_stride;
     to += i * args.outer[k].dst_stride;
