@@ -396,7 +396,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
                                   .matrix_m = matrix.m,
                                   .matrix_n = matrix.n,
                                   .matrix_k = matrix.k,
-                                  .threads = subgroup * leati_matrix_subgroups(*out_tile)}};
+                                  .threads = subgroup * leati_matrix_subgroups(*out_tile, job->last_in)}};
   }
   const bool quads = !transposed && args->k % 4 == 0 && holds_quads(job->w);
   *out_tile = leati_gemm_choose_tile(device, args);

@@ -268,7 +268,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_
                                                         .matrix_m = matrix.m,
                                                         .matrix_n = matrix.n,
                                                         .matrix_k = matrix.k,
-                                                        .threads = subgroup * leati_matrix_subgroups(tile)}};
+                                                        .threads = subgroup * leati_matrix_subgroups(tile, true)}};
 }
 
 static uint32_t mode_of_a(const leati_gemm *gemm) {

@@ -28,26 +28,26 @@ typedef struct leati_epilogue_args {
 /** Argument record of the tiled kernels; GEMM_ARGS in kernels/gemm_args.glsl. Counts and strides in elements. */
 typedef struct leati_gemm_args {
   uint64_t a, b, c, bias;
-  uint64_t gate; /* or, of a product that takes one, the factor */
-  uint64_t pieces, counters;
-  leati_epilogue_args epilogue;
   uint32_t m, n, k;
   uint32_t tiles_m, tiles_n;
   uint32_t batch, tiles;
-  leati_divider per_tiles, per_batch, per_band, per_height;
   uint32_t splits, k_chunk;
+  leati_divider per_tiles, per_batch, per_band, per_height;
   int32_t a_row, a_k, b_column, b_k;
   int32_t c_row, c_column;
   uint32_t c_batch;
+  uint32_t batch_rank;
   int32_t bias_row, bias_column, bias_batch;
   uint32_t bias_period;
   leati_divider per_period;
-  uint32_t factor_row;
-  float epsilon;
   float alpha, beta;
   uint32_t vector;
   int32_t residual_row, residual_column;
-  uint32_t batch_rank;
+  uint32_t factor_row;
+  float epsilon;
+  uint64_t gate; /* or, of a product that takes one, the factor */
+  uint64_t pieces, counters;
+  leati_epilogue_args epilogue;
   uint32_t batch_shape[LEATI_GEMM_BATCH_MAX];
   int32_t a_batch[LEATI_GEMM_BATCH_MAX], b_batch[LEATI_GEMM_BATCH_MAX], residual_batch[LEATI_GEMM_BATCH_MAX];
 } leati_gemm_args;

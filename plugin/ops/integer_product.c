@@ -143,16 +143,17 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const 
   gemm->k = k;
   gemm->k_chunk *= 2;
   *out_tile_size = leati_tile_size(tile);
-  return (leati_pipeline_key){.kernel = matrix_kernel(device, tile),
-                              .constants.gemm_integer_matrix = {.mode_a = matrix_mode(a),
-                                                                .mode_b = matrix_mode(b),
-                                                                .run_a = matrix_run(a),
-                                                                .run_b = matrix_run(b),
-                                                                .subgroup_size = subgroup,
-                                                                .matrix_m = matrix.m,
-                                                                .matrix_n = matrix.n,
-                                                                .matrix_k = matrix.k / 2,
-                                                                .threads = subgroup * leati_matrix_subgroups(tile)}};
+  return (leati_pipeline_key){
+      .kernel = matrix_kernel(device, tile),
+      .constants.gemm_integer_matrix = {.mode_a = matrix_mode(a),
+                                        .mode_b = matrix_mode(b),
+                                        .run_a = matrix_run(a),
+                                        .run_b = matrix_run(b),
+                                        .subgroup_size = subgroup,
+                                        .matrix_m = matrix.m,
+                                        .matrix_n = matrix.n,
+                                        .matrix_k = matrix.k / 2,
+                                        .threads = subgroup * leati_matrix_subgroups(tile, false)}};
 }
 
 /* Chooses the kernel, and tiles and splits in its argument record. */

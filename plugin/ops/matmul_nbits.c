@@ -229,7 +229,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_c
                                                           .matrix_m = matrix.m,
                                                           .matrix_n = matrix.n,
                                                           .matrix_k = matrix.k,
-                                                          .threads = subgroup * leati_matrix_subgroups(tile),
+                                                          .threads = subgroup * leati_matrix_subgroups(tile, true),
                                                           .bits = state->bits,
                                                           .zeros = zeros,
                                                           .indexed = indexed}};

@@ -28,8 +28,8 @@ static inline uint32_t leati_tile_size(leati_tile tile) {
  * 16 take. */
 #define LEATI_GEMM_K_STEP 64u
 #define LEATI_MATRIX_K_STEP_16 256u
-/** Subgroups of a workgroup of the kernels for matrix hardware, of that for attention at most; and of those of the tile
- * of 64, which has most. */
+/** Subgroups of a workgroup of the kernels for matrix hardware, of that for attention at most; and of those that have
+ * most. */
 #define LEATI_MATRIX_SUBGROUPS 4u
 #define LEATI_MATRIX_SUBGROUPS_MOST 8u
 /** Threads of a workgroup of the kernels for few rows, or twice as many, and those that columns are shared out to, at
@@ -88,10 +88,12 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
 static inline bool leati_tile_is_hollow(leati_tile tile, int64_t count) {
   return count <= leati_tile_extent(tile) / 2;
 }
-/** Subgroups of a workgroup of those kernels that has a tile, of which each computes a part, or of that of 16 a part of
- * what is added up; the kernels' BM, BN, WM, WN and K_PARTS say so too. */
-static inline uint32_t leati_matrix_subgroups(leati_tile tile) {
-  return tile == LEATI_TILE_64 ? LEATI_MATRIX_SUBGROUPS_MOST : LEATI_MATRIX_SUBGROUPS;
+/** Subgroups of a workgroup of those kernels that has a tile, each of which computes a part of it. Of the tile of 16,
+ * and of that of 32 by kernels that share out k, they have a part of what is added up; the kernels' BM, BN, WM, WN and
+ * K_PARTS say so too. Those for bytes and convolutions that gather do not. */
+static inline uint32_t leati_matrix_subgroups(leati_tile tile, bool shares_k) {
+  return tile == LEATI_TILE_64 || (tile == LEATI_TILE_32 && shares_k) ? LEATI_MATRIX_SUBGROUPS_MOST
+                                                                      : LEATI_MATRIX_SUBGROUPS;
 }
 /** Whether a product of float32 takes less time by parts of bfloat16 on matrix hardware than by the tiled kernels: with
  * the largest tile alone, where each part that is brought in is used most often. */

@@ -137,10 +137,13 @@ static void eights_are_read_where_there_are_some(void **state) {
 
 static void workgroups_have_a_subgroup_for_each_part_of_a_tile(void **state) {
   (void)state;
-  assert_int_equal(leati_matrix_subgroups(LEATI_TILE_128), 128 / 64 * (128 / 64));
-  assert_int_equal(leati_matrix_subgroups(LEATI_TILE_64), 64 / 32 * (64 / 16));
-  assert_int_equal(leati_matrix_subgroups(LEATI_TILE_32), 32 / 16 * (32 / 16));
-  assert_int_equal(leati_matrix_subgroups(LEATI_TILE_16), 16 / 16 * (16 / 16) * 4); /* K_PARTS */
+  for (int shares_k = 0; shares_k < 2; ++shares_k) {
+    assert_int_equal(leati_matrix_subgroups(LEATI_TILE_128, shares_k), 128 / 64 * (128 / 64));
+    assert_int_equal(leati_matrix_subgroups(LEATI_TILE_64, shares_k), 64 / 32 * (64 / 16));
+    assert_int_equal(leati_matrix_subgroups(LEATI_TILE_32, shares_k),
+                     32 / 16 * (32 / 16) * (1 + shares_k)); /* K_PARTS */
+    assert_int_equal(leati_matrix_subgroups(LEATI_TILE_16, shares_k), 16 / 16 * (16 / 16) * 4);
+  }
 }
 
 int main(void) {

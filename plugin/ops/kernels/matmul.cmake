@@ -32,10 +32,12 @@ foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;128;16;16")
   if(extent EQUAL 128) # leati_gemm_parts_pay()
     list(APPEND multiplied F32)
   endif()
-  leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES ${multiplied} ${constants}
-    DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part_rows} WN=${part_columns})
-  leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 BF16 ${constants}
-    DEFINES BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part_rows} WN=${part_columns} NBITS)
+  set(cut BM=${extent} BN=${extent} MATRIX_STEP=${step} WM=${part_rows} WN=${part_columns})
+  if(extent EQUAL 32)
+    list(APPEND cut K_PARTS=2)
+  endif()
+  leat_kernel(gemm_matrix_${extent} gemm_matrix.comp MATRICES TYPES ${multiplied} ${constants} DEFINES ${cut})
+  leat_kernel(gemm_nbits_matrix_${extent} gemm_matrix.comp MATRICES TYPES F16 BF16 ${constants} DEFINES ${cut} NBITS)
 endforeach()
 # Products of few tiles: what is added up of an element is shared out to the subgroups.
 leat_kernel(gemm_matrix_16 gemm_matrix.comp MATRICES TYPES F16 BF16 ${constants}
