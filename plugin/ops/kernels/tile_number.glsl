@@ -6,6 +6,13 @@
 // Rows of tiles that are a band; in ops/gemm.c too.
 #define BAND 8u
 
+// With DIVIDES the numbers are divided by themselves.
+#ifdef DIVIDES
+#define QUOTIENT(n, d, divider) ((n) / (d))
+#else
+#define QUOTIENT(n, d, divider) divide(n, divider)
+#endif
+
 // Which tile, batch and split a workgroup has, and the number of its tile among those of all batches. Tiles go in bands
 // of BAND tile rows, so that workgroups that run together share operands in the cache.
 struct TileNumber {
@@ -14,15 +21,15 @@ struct TileNumber {
 TileNumber tile_number(uint group) {
   const uint per_batch = args.tiles_m * args.tiles_n;
   TileNumber r;
-  const uint rest = divide(group, args.per_tiles);
+  const uint rest = QUOTIENT(group, per_batch, args.per_tiles);
   const uint tile = group - rest * per_batch;
-  r.split = divide(rest, args.per_batch);
+  r.split = QUOTIENT(rest, args.batch, args.per_batch);
   r.batch = rest - r.split * args.batch;
   r.number = r.batch * per_batch + tile;
-  const uint band = divide(tile, args.per_band);
+  const uint band = QUOTIENT(tile, BAND * args.tiles_n, args.per_band);
   const uint in_band = tile - band * BAND * args.tiles_n;
   const uint height = min(BAND, args.tiles_m - band * BAND);
-  r.column = height == BAND ? in_band / BAND : divide(in_band, args.per_height);
+  r.column = height == BAND ? in_band / BAND : QUOTIENT(in_band, height, args.per_height);
   r.row = band * BAND + (in_band - r.column * height);
   return r;
 }
