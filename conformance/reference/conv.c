@@ -145,7 +145,7 @@ static bool convolve(leati_ref_node *node) {
     int64_t image = k / w.places / maps;
     int64_t group = map / (maps / groups);
     leati_ref_products sum = {0};
-    for (int64_t tap = 0; tap < w.taps; tap++) {
+    for (int64_t tap = 0; depth > 0 && tap < w.taps; tap++) {
       const int64_t at = window_at(&w, place, tap);
       for (int64_t c = 0; at >= 0 && c < depth; c++) {
         const int64_t channel = image * x->dims[1] + group * depth + c;

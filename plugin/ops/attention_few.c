@@ -24,6 +24,8 @@ typedef struct few_args {
   leati_rotation_args rotation;
   uint32_t count, rows;
 } few_args;
+_Static_assert(offsetof(few_args, k) == sizeof(leati_attention_args) && sizeof(few_args) <= LEATI_ARGS_MAX,
+               "as std430 lays it out, and it fits");
 
 /* What an attention is cut by; `whole`: elements of a piece. */
 static leati_attention_few_cut cut_of(const leat_device *device, const leati_attention *a, int64_t keys,

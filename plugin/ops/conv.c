@@ -41,6 +41,8 @@ typedef struct conv_args {
   int32_t stride[3], dilation[3], pad[3];
   leati_divider per_stride[3];
 } conv_args;
+_Static_assert(offsetof(conv_args, pixels) == sizeof(leati_gemm_args) && sizeof(conv_args) <= LEATI_ARGS_MAX,
+               "as std430 lays it out, and it fits");
 
 /* Argument record of kernels/conv_depthwise.comp. */
 typedef struct depthwise_args {

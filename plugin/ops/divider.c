@@ -2,9 +2,8 @@
 #include "ops/divider.h"
 
 leati_divider leati_divider_of(uint32_t d) {
-  if (d == 0) {
-    d = 1;
-  }
+  const uint32_t most = UINT32_C(1) << 31;
+  d = d == 0 ? 1 : d > most ? most : d;
   uint32_t shift = 0;
   while ((UINT32_C(1) << shift) < d) {
     ++shift;

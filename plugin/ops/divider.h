@@ -14,8 +14,8 @@ typedef struct leati_divider {
   uint32_t shift;
 } leati_divider;
 
-/** A divisor of numbers below 2^31, itself at most 2^31: n / d = (n + (n * inverse >> 32)) >> shift (Granlund and
- * Montgomery, Division by Invariant Integers using Multiplication, 1994). By 0, which divides nothing, as by 1. */
+/** Any divisor of numbers below 2^31: n / d = (n + (n * inverse >> 32)) >> shift (Granlund and Montgomery, Division by
+ * Invariant Integers using Multiplication, 1994). By 0, which divides nothing, as by 1. */
 leati_divider leati_divider_of(uint32_t d);
 
 #endif /* LEAT_PLUGIN_OPS_DIVIDER_H_ */

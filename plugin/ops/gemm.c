@@ -7,6 +7,7 @@
 #include "device/device.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
+#include "ops/kernels/gemm_codes.glsl"
 
 /* ---- Epilogues ----------------------------------------------------------------------------------------------------
  */
@@ -82,9 +83,6 @@ leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix
   return tile;
 }
 
-/* Rows of tiles that are a band; in kernels/tile_number.glsl too. */
-#define LEATI_GEMM_BAND 8
-
 uint64_t leati_gemm_groups(const leati_gemm_args *args) {
   return (uint64_t)args->tiles * args->splits;
 }
@@ -92,8 +90,8 @@ uint64_t leati_gemm_groups(const leati_gemm_args *args) {
 static void fill_dividers(leati_gemm_args *args) {
   args->per_tiles = leati_divider_of(args->tiles_m * args->tiles_n);
   args->per_batch = leati_divider_of(args->batch);
-  args->per_band = leati_divider_of(LEATI_GEMM_BAND * args->tiles_n);
-  args->per_height = leati_divider_of(args->tiles_m % LEATI_GEMM_BAND);
+  args->per_band = leati_divider_of(LEAT_GEMM_BAND * args->tiles_n);
+  args->per_height = leati_divider_of(args->tiles_m % LEAT_GEMM_BAND);
   args->per_period = leati_divider_of(args->bias_period);
 }
 
@@ -402,8 +400,9 @@ typedef struct spread_args {
   leati_spread rows, columns;
 } spread_args;
 _Static_assert(offsetof(spread_args, rows) ==
-                   sizeof(leati_gemm_args) + LEATI_GEMM_RESULTS_MAX * sizeof(leati_product_args),
-               "as std430 lays it out");
+                       sizeof(leati_gemm_args) + LEATI_GEMM_RESULTS_MAX * sizeof(leati_product_args) &&
+                   sizeof(spread_args) <= LEATI_ARGS_MAX,
+               "as std430 lays it out, and it fits");
 
 int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err) {
   if (gemm->c->count == 0) {

@@ -26,8 +26,8 @@ set(LEAT_HALVES_ID 21)
 # Argument records that a dispatch may have at most: records of LEATI_ARGS_MAX bytes fit the smallest
 # maxUniformBufferRange of Vulkan.
 set(LEAT_RECORDS_MAX 16)
-# Workgroups of a row of a dispatch that has more of them than the device's limit of x: a power of two, so that rows as
-# many as any device allows make 2^31 workgroups, but for one row.
+# Workgroups of a row of a dispatch that has more of them than the device's limit of x. 65535 rows, which any device
+# allows, make 2^31 workgroups less one row.
 set(LEAT_GROUPS_ROW 32768)
 
 # Collected from all calls.

@@ -75,7 +75,11 @@ _Static_assert(sizeof(pointwise_args) <= LEATI_ARGS_MAX, "the argument record fi
 _Static_assert(LEAT_POINTWISE_FIRST_CONSTANT == LEAT_POINTWISE_INPUTS + LEAT_POINTWISE_STEPS &&
                    LEAT_POINTWISE_FIRST_CONSTANT + LEAT_POINTWISE_CONSTANTS <= 64,
                "the number of a value has six bits");
-_Static_assert(sizeof(dimension) == sizeof(((leati_walk *)0)->dims[0]), "dims are those of a walk");
+#define AS_WALKED(field) \
+  (offsetof(leati_walk, dims[0].field) - offsetof(leati_walk, dims[0]) == offsetof(dimension, field))
+_Static_assert(sizeof(dimension) == sizeof(((leati_walk *)0)->dims[0]) && AS_WALKED(size) && AS_WALKED(per_size) &&
+                   AS_WALKED(result) && AS_WALKED(operands),
+               "dims are those of a walk");
 
 /* ---- Functions -------------------------------------------------------------------------------------------------- */
 

@@ -51,6 +51,10 @@ static void quotients_are_those_of_c(void **state) {
   for (uint32_t d = MOST; d > MOST - 1000; --d) {
     check(d);
   }
+  /* Sizes of which nothing is there may be larger than what is divided. */
+  check(MOST + 2);
+  check(UINT32_C(3000000000));
+  check(UINT32_MAX);
 }
 
 static void nothing_divides_as_one(void **state) {

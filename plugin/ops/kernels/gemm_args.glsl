@@ -15,30 +15,30 @@
 
 // What a workgroup needs before it can fetch anything comes first: constants are read by lines of 64 bytes, each of which
 // it waits for.
-#define GEMM_ARGS                                                                              \
-  uint64_t a, b, c, bias; /* bias: 0 for none */                                               \
-  uint m, n, k;                                                                                \
-  uint tiles_m, tiles_n; /* of the kernel's tile */                                            \
-  uint batch, tiles; /* tiles of all batches */                                                \
-  uint splits, k_chunk; /* k is cut into `splits` pieces of `k_chunk` */                       \
-  Divider per_tiles, per_batch; /* tiles of one, and their number */                           \
-  Divider per_band, per_height; /* tiles of a band, and rows of the last: tile_number.glsl */  \
-  int a_row, a_k, b_column, b_k; /* strides */                                                 \
-  int c_row, c_column;                                                                         \
-  uint c_batch;                                                                                \
-  uint batch_rank;                                                                             \
-  int bias_row, bias_column, bias_batch;                                                       \
-  uint bias_period; /* bias repeats after so many batches */                                   \
-  Divider per_period;                                                                          \
-  float alpha, beta;                                                                           \
-  uint vector; /* VECTOR_...: what may be moved four columns at a time */                      \
-  int residual_row, residual_column;                                                           \
-  uint factor_row; /* stride; that of k is 1 */                                                \
-  float epsilon; /* of LEAT_FACTOR_NORM */                                                     \
-  uint64_t gate; /* or factor, where a kernel says that there is one */                        \
-  uint64_t pieces, counters; /* where k is split, see split.glsl */                            \
-  EPILOGUE_ARGS                                                                                \
-  uint batch_shape[6];                                                                         \
+#define GEMM_ARGS                                                                    \
+  uint64_t a, b, c, bias; /* bias: 0 for none */                                     \
+  uint m, n, k;                                                                      \
+  uint tiles_m, tiles_n; /* of the kernel's tile */                                  \
+  uint batch, tiles; /* tiles of all batches */                                      \
+  uint splits, k_chunk; /* k is cut into `splits` pieces of `k_chunk` */             \
+  Divider per_tiles, per_batch; /* tiles of one, and their number */                 \
+  Divider per_band, per_height; /* tiles of a band, and rows of one that is lower */ \
+  int a_row, a_k, b_column, b_k; /* strides */                                       \
+  int c_row, c_column;                                                               \
+  uint c_batch;                                                                      \
+  uint batch_rank;                                                                   \
+  int bias_row, bias_column, bias_batch;                                             \
+  uint bias_period; /* bias repeats after so many batches */                         \
+  Divider per_period;                                                                \
+  float alpha, beta;                                                                 \
+  uint vector; /* VECTOR_...: what may be moved four columns at a time */            \
+  int residual_row, residual_column;                                                 \
+  uint factor_row; /* stride; that of k is 1 */                                      \
+  float epsilon; /* of LEAT_FACTOR_NORM */                                           \
+  uint64_t gate; /* or factor, where a kernel says that there is one */              \
+  uint64_t pieces, counters; /* where k is split, see split.glsl */                  \
+  EPILOGUE_ARGS                                                                      \
+  uint batch_shape[6];                                                               \
   int a_batch[6], b_batch[6], residual_batch[6];
 
 // Several products of one a may be one dispatch: SEVERAL. Their tiles stand side by side, as columns of tiles; m, k and

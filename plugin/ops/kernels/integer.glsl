@@ -83,24 +83,15 @@ struct Sides {
   int a_place, b_place;
 };
 Sides sides_of(uint batch) {
-  int a = 0, b = 0;
-  Sides r;
-  r.a_place = r.b_place = 0;
-  for (int d = int(args.batch_rank) - 1; d > 0; --d) {
-    const uint next = batch / args.batch_shape[d];
+  const BatchOffsets offsets = offsets_of(batch);
+  Sides r = Sides(args.a + uint64_t(offsets.a), args.b + uint64_t(offsets.b), 0, 0);
+  for (int d = int(args.batch_rank) - 1; d >= 0; --d) {
+    const uint next = d > 0 ? batch / args.batch_shape[d] : 0;
     const int index = int(batch - next * args.batch_shape[d]);
-    a += index * args.a_batch[d];
-    b += index * args.b_batch[d];
     r.a_place += index * args.a_place_batch[d];
     r.b_place += index * args.b_place_batch[d];
     batch = next;
   }
-  a += int(batch) * args.a_batch[0];
-  b += int(batch) * args.b_batch[0];
-  r.a_place += int(batch) * args.a_place_batch[0];
-  r.b_place += int(batch) * args.b_place_batch[0];
-  r.a = args.a + uint64_t(a);
-  r.b = args.b + uint64_t(b);
   return r;
 }
 

@@ -3,8 +3,7 @@
 #ifndef LEAT_TILE_NUMBER_GLSL_
 #define LEAT_TILE_NUMBER_GLSL_
 
-// Rows of tiles that are a band; in ops/gemm.c too.
-#define BAND 8u
+#include "gemm_codes.glsl"
 
 // With DIVIDES the numbers are divided by themselves.
 #ifdef DIVIDES
@@ -14,7 +13,7 @@
 #endif
 
 // Which tile, batch and split a workgroup has, and the number of its tile among those of all batches. Tiles go in bands
-// of BAND tile rows, so that workgroups that run together share operands in the cache.
+// of LEAT_GEMM_BAND tile rows, so that workgroups that run together share operands in the cache.
 struct TileNumber {
   uint row, column, batch, split, number;
 };
@@ -26,11 +25,11 @@ TileNumber tile_number(uint group) {
   r.split = QUOTIENT(rest, args.batch, args.per_batch);
   r.batch = rest - r.split * args.batch;
   r.number = r.batch * per_batch + tile;
-  const uint band = QUOTIENT(tile, BAND * args.tiles_n, args.per_band);
-  const uint in_band = tile - band * BAND * args.tiles_n;
-  const uint height = min(BAND, args.tiles_m - band * BAND);
-  r.column = height == BAND ? in_band / BAND : QUOTIENT(in_band, height, args.per_height);
-  r.row = band * BAND + (in_band - r.column * height);
+  const uint band = QUOTIENT(tile, LEAT_GEMM_BAND * args.tiles_n, args.per_band);
+  const uint in_band = tile - band * LEAT_GEMM_BAND * args.tiles_n;
+  const uint height = min(LEAT_GEMM_BAND, args.tiles_m - band * LEAT_GEMM_BAND);
+  r.column = height == LEAT_GEMM_BAND ? in_band / LEAT_GEMM_BAND : QUOTIENT(in_band, height, args.per_height);
+  r.row = band * LEAT_GEMM_BAND + (in_band - r.column * height);
   return r;
 }
 
