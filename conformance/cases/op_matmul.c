@@ -325,6 +325,8 @@ static const leati_op_spec specs[] = {
      .variants = VIEW_BROADCAST,
      .threads = THREADS_8,
      .inputs = {F32(5, 1, 9, 11), F32(3, 11, 13)}},
+    /* More batches than there are workgroups of one row at least, 65535. */
+    PRODUCT("many_batches", F32(70001, 5, 3), F32(70001, 3, 6)),
     PRODUCT("batch_left", F32(4, 9, 11), F32(11, 13)),
     PRODUCT("batch_right", F32(9, 11), F32(4, 11, 13)),
     PRODUCT("rank8", F32(1, 2, 1, 2, 1, 2, 3, 5), F32(2, 1, 2, 1, 2, 1, 5, 4)),
