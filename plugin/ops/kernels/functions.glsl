@@ -29,9 +29,7 @@ float function_clip(float x, float low, float high) {
   return min(max(x, low), high);
 }
 
-float function_exponential(int operation, float x, float p, float q) {
-  // Comparisons let NaN through only by chance: here and below it is kept on purpose.
-  if (leat_isnan(x)) return x;
+float function_exponential_of_number(int operation, float x, float p, float q) {
   switch (operation) {
     case LEAT_EW_EXP:
       return leat_exp(x);
@@ -64,6 +62,13 @@ float function_exponential(int operation, float x, float p, float q) {
   }
 }
 
+// Comparisons let NaN through only by chance: here and below it is kept on purpose. Without a branch where the operation
+// has none, so that a thread works on several numbers at once.
+float function_exponential(int operation, float x, float p, float q) {
+  float y = function_exponential_of_number(operation, x, p, q);
+  return leat_isnan(x) ? x : y;
+}
+
 float function_trigonometric(int operation, float x, float p, float q) {
   if (leat_isnan(x)) return x;
   switch (operation) {
@@ -94,9 +99,7 @@ float function_trigonometric(int operation, float x, float p, float q) {
   }
 }
 
-float function_plain(int operation, float x, float p, float q) {
-  // Every operation keeps NaN but those two, which choose 0 where no comparison holds.
-  if (leat_isnan(x)) return operation == LEAT_EW_THRESHOLDED_RELU || operation == LEAT_EW_SHRINK ? 0.0 : x;
+float function_plain_of_number(int operation, float x, float p, float q) {
   switch (operation) {
     case LEAT_EW_NEG:
       return -x;
@@ -133,6 +136,13 @@ float function_plain(int operation, float x, float p, float q) {
     default:
       return x;
   }
+}
+
+float function_plain(int operation, float x, float p, float q) {
+  float y = function_plain_of_number(operation, x, p, q);
+  // Every operation keeps NaN but those two, which choose 0 where no comparison holds.
+  float kept = operation == LEAT_EW_THRESHOLDED_RELU || operation == LEAT_EW_SHRINK ? 0.0 : x;
+  return leat_isnan(x) ? kept : y;
 }
 
 // An activation: LEAT_EW_IDENTITY, LEAT_EW_CLIP, or of one number and not trigonometric.
