@@ -44,7 +44,7 @@ void main() {
   const uint k_begin = tile.split * args.k_chunk;
   k_end = min(args.k, k_begin + args.k_chunk);
 
-  const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
+  const uint t = gl_LocalInvocationIndex % HOLDERS;
   const uint own = tile.column * BN + t % BN;
   find_pixel(own, tile.batch);
 
@@ -56,13 +56,13 @@ void main() {
   const uint64_t c_base = args.c + uint64_t(tile.batch) * args.group_out * ELEMENT_SIZE;
   const uint64_t residual_base = args.residual + uint64_t(tile.batch) * args.group_out * ELEMENT_SIZE;
   [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-    const uint column = tile.column * BN + tile_column(thread_column(t), q);
+    const uint column = tile.column * BN + kept_column(t, q);
     if (column >= args.n) {
       continue;
     }
     const uint at = place_of(column);
-    [[unroll]] for (uint i = 0; i < TM; ++i) {
-      const uint row = tile.row * BM + tile_row(thread_row(t), i);
+    [[unroll]] for (uint i = 0; i < KEPT; ++i) {
+      const uint row = tile.row * BM + kept_row(t, i);
       if (row < args.m) {
         if (args.bias != 0) {
           sums[i][q] += ELEMENT(args.bias, tile.batch * args.group_rows + row);
@@ -75,13 +75,13 @@ void main() {
   }
   tile_activate();
   [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-    const uint column = tile.column * BN + tile_column(thread_column(t), q);
+    const uint column = tile.column * BN + kept_column(t, q);
     if (column >= args.n) {
       continue;
     }
     const uint at = place_of(column);
-    [[unroll]] for (uint i = 0; i < TM; ++i) {
-      const uint row = tile.row * BM + tile_row(thread_row(t), i);
+    [[unroll]] for (uint i = 0; i < KEPT; ++i) {
+      const uint row = tile.row * BM + kept_row(t, i);
       if (row < args.m) {
         vec4 value = sums[i][q];
         if (RESIDUAL == LEAT_RESIDUAL_LAST) {

@@ -54,11 +54,11 @@ void main() {
   if (!tile_join(tile)) {
     return;
   }
-  const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
-  [[unroll]] for (uint i = 0; i < TM; ++i) {
-    const uint row = tile.row * BM + tile_row(thread_row(t), i);
+  const uint t = gl_LocalInvocationIndex % HOLDERS;
+  [[unroll]] for (uint i = 0; i < KEPT; ++i) {
+    const uint row = tile.row * BM + kept_row(t, i);
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = column_first + tile_column(thread_column(t), q);
+      const uint column = column_first + kept_column(t, q);
       if (row < args.m && column < n) {
         sums[i][q] = with_bias(row, column, sums[i][q]);
       }
@@ -67,10 +67,10 @@ void main() {
   if (activates) {
     tile_activate();
   }
-  [[unroll]] for (uint i = 0; i < TM; ++i) {
-    const uint row = tile.row * BM + tile_row(thread_row(t), i);
+  [[unroll]] for (uint i = 0; i < KEPT; ++i) {
+    const uint row = tile.row * BM + kept_row(t, i);
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = column_first + tile_column(thread_column(t), q);
+      const uint column = column_first + kept_column(t, q);
       if (row < args.m && column < n) {
         store_result(row, column, sums[i][q]);
       }

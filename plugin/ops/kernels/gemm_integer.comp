@@ -55,12 +55,12 @@ int fetch_b(uint i, uint word) {
 void correct(uint t, uint row0, uint column0, uint count) {
   int zeros[TN], column_sums[TN];
   [[unroll]] for (uint c = 0; c < TN; ++c) {
-    const uint column = tile_column(thread_column(t), c / 4) + c % 4;
+    const uint column = kept_column(t, c / 4) + c % 4;
     zeros[c] = zero_of_column(sides, min(column0 + column, args.n - 1));
     column_sums[c] = operand_sum_of(BM + column);
   }
-  [[unroll]] for (uint i = 0; i < TM; ++i) {
-    const uint row = tile_row(thread_row(t), i);
+  [[unroll]] for (uint i = 0; i < KEPT; ++i) {
+    const uint row = kept_row(t, i);
     const int zero = zero_of_row(sides, min(row0 + row, args.m - 1));
     const int rest = int(count) * zero - operand_sum_of(row);
     [[unroll]] for (uint c = 0; c < TN; ++c) {
@@ -79,7 +79,7 @@ void main() {
   k_end = min(args.k, k_begin + args.k_chunk);
   sides = sides_of(tile.batch);
   tile_product(row0, column0, k_begin / 4, (k_end + 3) / 4);
-  const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
+  const uint t = gl_LocalInvocationIndex % HOLDERS;
   correct(t, row0, column0, k_end - k_begin);
   const Result result = result_of_all();
   if (!tile_join(tile)) {
@@ -87,11 +87,11 @@ void main() {
   }
   const bool wide = (args.vector & VECTOR_C) != 0 && args.a_scale == 0;
   // What a loop goes through by number is a copy, so that the sums themselves stay in registers.
-  ivec4 held[TM * TN / 4];
-  [[unroll]] for (uint i = 0; i < TM; ++i) {
-    const uint row = row0 + tile_row(thread_row(t), i);
+  ivec4 held[KEPT * TN / 4];
+  [[unroll]] for (uint i = 0; i < KEPT; ++i) {
+    const uint row = row0 + kept_row(t, i);
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = column0 + tile_column(thread_column(t), q);
+      const uint column = column0 + kept_column(t, q);
       held[i * (TN / 4) + q] = sums[i][q];
       if (wide && row < args.m && column < args.n) {
         U32x4(args.c).v[(tile.batch * args.c_batch + row * uint(args.c_row) + column) >> 2] = uvec4(sums[i][q]);
@@ -101,9 +101,9 @@ void main() {
   if (wide) {
     return;
   }
-  for (uint e = 0; e < TM * TN; ++e) {
+  for (uint e = 0; e < KEPT * TN; ++e) {
     const uint i = e / TN, c = e % TN;
-    const uint row = row0 + tile_row(thread_row(t), i), column = column0 + tile_column(thread_column(t), c / 4) + c % 4;
+    const uint row = row0 + kept_row(t, i), column = column0 + kept_column(t, c / 4) + c % 4;
     if (row < args.m && column < args.n) {
       store_sum(sides, result, tile.batch, row, column, held[e / 4][e % 4]);
     }

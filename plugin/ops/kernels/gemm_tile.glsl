@@ -52,6 +52,15 @@ shared VEC4 tiles[QUADS_A + QUADS_B];
 VEC4 held_a[1][LOADS_A / 4], held_b[1][LOADS_B / 4];
 VEC4 sums[TM][TN / 4];
 
+// When the sums of the slices are added up, the first HOLDING_SLICES share out the rows of a thread, KEPT to each, so
+// that HOLDERS threads finish a tile: with one slice alone, an activation of many steps took as long as a dispatch.
+#define HOLDING_SLICES (SLICES < TM ? SLICES : TM)
+#define HOLDERS (SLICE_THREADS * HOLDING_SLICES)
+#define KEPT (TM / HOLDING_SLICES)
+#if SLICES > 1 && SLICES * BM * BN / 4 > QUADS_A + QUADS_B
+#error the sums of all slices do not fit where the tiles were
+#endif
+
 // Where element e of thread t lies in a tile that is `extent` wide: x along rows (columns), y along k.
 uvec2 tile_place(const uint mode, const uint extent, uint t, const uint e) {
   if (mode == MODE_QUADS_K) {
@@ -120,7 +129,7 @@ void tile_keep(const uint h, uint t, uint slice) {
 
 // Row or column within the tile of a thread's element i: quads of one thread are spread over the tile, so that the
 // quads that a warp reads at once are neighbours.
-uint tile_row(uint row, const uint i) {
+uint tile_row(uint row, uint i) {
   return (i / 4) * (BM / (TM / 4)) + row * 4 + i % 4;
 }
 uint tile_column(uint column, const uint quad) {
@@ -143,6 +152,15 @@ uint thread_column(uint t) {
   return t / 32 % (BN / TN / 8) * 8 + (t & 1) + (t >> 1 & 2) + (t >> 2 & 4);
 #endif
 }
+
+// Row and first column within the tile of the sums that thread t of the HOLDERS holds in the end.
+#if SLICES > 1
+uint kept_row(uint t, const uint i) { return tile_row(thread_row(t % SLICE_THREADS), t / SLICE_THREADS * KEPT + i); }
+uint kept_column(uint t, const uint quad) { return tile_column(thread_column(t % SLICE_THREADS), quad); }
+#else
+uint kept_row(uint t, const uint i) { return tile_row(thread_row(t), i); }
+uint kept_column(uint t, const uint quad) { return tile_column(thread_column(t), quad); }
+#endif
 
 // Bytes that are multiplied one by one make four times the instructions: then the loop along k stays one.
 #if defined(BYTES) && !defined(DOTS)
@@ -204,7 +222,29 @@ int operand_sum_of(uint i) {
 }
 #endif
 
-// Computes the tile at (row0, column0) over [k_begin, k_end). Afterwards the threads of slice 0 hold the sums.
+#if SLICES > 1
+// Lets each thread have the KEPT rows that it holds, of all slices, added up in the order of the slices.
+void add_slices(uint t, uint slice) {
+  [[unroll]] for (uint i = 0; i < TM; ++i) {
+    [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+      tiles[((slice * TM + i) * (TN / 4) + j) * SLICE_THREADS + t] = sums[i][j];
+    }
+  }
+  barrier();
+  if (slice < HOLDING_SLICES) {
+    [[unroll]] for (uint i = 0; i < KEPT; ++i) {
+      [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
+        [[unroll]] for (uint s = 0; s < SLICES; ++s) {
+          const VEC4 one = tiles[((s * TM + slice * KEPT + i) * (TN / 4) + j) * SLICE_THREADS + t];
+          sums[i][j] = s == 0 ? one : sums[i][j] + one;
+        }
+      }
+    }
+  }
+}
+#endif
+
+// Computes the tile at (row0, column0) over [k_begin, k_end). Afterwards HOLDERS threads hold the sums.
 void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
   const uint slice = gl_LocalInvocationIndex / SLICE_THREADS;
   const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
@@ -251,23 +291,7 @@ void tile_product(uint row0, uint column0, uint k_begin, uint k_end) {
   barrier();
 #endif
 #if SLICES > 1
-  if (slice > 0) {
-    [[unroll]] for (uint i = 0; i < TM; ++i) {
-      [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
-        tiles[(((slice - 1) * TM + i) * (TN / 4) + j) * SLICE_THREADS + t] = sums[i][j];
-      }
-    }
-  }
-  barrier();
-  if (slice == 0) {
-    [[unroll]] for (uint s = 0; s < SLICES - 1; ++s) {
-      [[unroll]] for (uint i = 0; i < TM; ++i) {
-        [[unroll]] for (uint j = 0; j < TN / 4; ++j) {
-          sums[i][j] += tiles[((s * TM + i) * (TN / 4) + j) * SLICE_THREADS + t];
-        }
-      }
-    }
-  }
+  add_slices(t, slice);
 #endif
 }
 
@@ -278,16 +302,16 @@ void tile_activate() {
   if (ACTIVATION == LEAT_EW_IDENTITY) {
     return;
   }
-  vec4 held[TM * TN / 4];
-  [[unroll]] for (uint i = 0; i < TM; ++i) {
+  vec4 held[KEPT * TN / 4];
+  [[unroll]] for (uint i = 0; i < KEPT; ++i) {
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
       held[i * (TN / 4) + q] = sums[i][q];
     }
   }
-  for (uint e = 0; e < TM * TN / 4; ++e) {
+  for (uint e = 0; e < KEPT * TN / 4; ++e) {
     held[e] = activated4(held[e], args.activation[0], args.activation[1]);
   }
-  [[unroll]] for (uint i = 0; i < TM; ++i) {
+  [[unroll]] for (uint i = 0; i < KEPT; ++i) {
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
       sums[i][q] = held[i * (TN / 4) + q];
     }
@@ -301,16 +325,16 @@ void tile_activate() {
 
 // Adds up the sums of all splits of a tile. True for the threads that hold them afterwards.
 bool tile_join(TileNumber tile) {
-  const bool holds = SLICES == 1 || gl_LocalInvocationIndex < SLICE_THREADS;
+  const bool holds = HOLDERS == GEMM_THREADS || gl_LocalInvocationIndex < HOLDERS;
   if (SPLIT == 0) {
     return holds;
   }
-  const uint t = gl_LocalInvocationIndex % SLICE_THREADS;
+  const uint t = gl_LocalInvocationIndex % HOLDERS;
   if (holds) {
-    const uint piece = (tile.split * args.tiles + tile.number) * (TM * TN / 4);
-    [[unroll]] for (uint i = 0; i < TM; ++i) {
+    const uint piece = (tile.split * args.tiles + tile.number) * (KEPT * TN / 4);
+    [[unroll]] for (uint i = 0; i < KEPT; ++i) {
       [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-        PIECES(args.pieces).v[(piece + i * (TN / 4) + q) * SLICE_THREADS + t] = sums[i][q];
+        PIECES(args.pieces).v[(piece + i * (TN / 4) + q) * HOLDERS + t] = sums[i][q];
       }
     }
   }
@@ -318,16 +342,16 @@ bool tile_join(TileNumber tile) {
     return false;
   }
   for (uint first = 0; first < args.splits; first += JOINED_AT_ONCE) {
-    VEC4 next[JOINED_AT_ONCE][TM * TN / 4];
+    VEC4 next[JOINED_AT_ONCE][KEPT * TN / 4];
     [[unroll]] for (uint s = 0; s < JOINED_AT_ONCE; ++s) {
-      const uint piece = (min(first + s, args.splits - 1) * args.tiles + tile.number) * (TM * TN / 4);
-      [[unroll]] for (uint e = 0; e < TM * TN / 4; ++e) {
-        next[s][e] = PIECES(args.pieces).v[(piece + e) * SLICE_THREADS + t];
+      const uint piece = (min(first + s, args.splits - 1) * args.tiles + tile.number) * (KEPT * TN / 4);
+      [[unroll]] for (uint e = 0; e < KEPT * TN / 4; ++e) {
+        next[s][e] = PIECES(args.pieces).v[(piece + e) * HOLDERS + t];
       }
     }
     [[unroll]] for (uint s = 0; s < JOINED_AT_ONCE; ++s) {
       if (first + s < args.splits) {
-        [[unroll]] for (uint i = 0; i < TM; ++i) {
+        [[unroll]] for (uint i = 0; i < KEPT; ++i) {
           [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
             const VEC4 one = next[s][i * (TN / 4) + q];
             sums[i][q] = first + s == 0 ? one : sums[i][q] + one;
