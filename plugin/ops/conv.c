@@ -384,8 +384,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
   if (job->x->count != 0 && matrix.m != 0) {
     const uint32_t at_once = 16 / job->w->item_size;
     const uint32_t subgroup = device->physical->subgroup_size;
-    *out_tile =
-        leati_gemm_choose_matrix_tile(device, job->last_in ? LEATI_MATRIX_OTHER : LEATI_MATRIX_CONVOLUTION, args);
+    *out_tile = leati_gemm_choose_matrix_tile(device, job->last_in ? LEATI_WORK_OTHER : LEATI_WORK_CONVOLUTION, args);
     return (leati_pipeline_key){
         .kernel = leati_kernel_find(kernels[*out_tile], job->y->type),
         .constants.conv_matrix = {.wide = !transposed && args->k % at_once == 0 && holds(job->w, at_once),
@@ -401,7 +400,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
                                   .threads = subgroup * leati_matrix_subgroups(*out_tile, job->last_in)}};
   }
   const bool quads = !transposed && args->k % 4 == 0 && holds_quads(job->w);
-  *out_tile = leati_gemm_choose_tile(device, args);
+  *out_tile = leati_gemm_choose_tile(device, LEATI_WORK_CONVOLUTION, args);
   return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[*out_tile], job->y->type),
                               .constants.conv = {.mode_a = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,
                                                  .split = args->splits > 1,

@@ -44,6 +44,7 @@ static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_128] = LEATI_KERNELS_GEMM_128,
     [LEATI_TILE_64] = LEATI_KERNELS_GEMM_64,
     [LEATI_TILE_32] = LEATI_KERNELS_GEMM_32,
+    [LEATI_TILE_16] = LEATI_KERNELS_GEMM_16,
 };
 
 static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
@@ -67,15 +68,15 @@ void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut) {
   args->k_chunk = splits ? cut->k_chunk : args->k;
 }
 
-leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *args) {
+leati_tile leati_gemm_choose_tile(const leat_device *device, leati_tile_work work, leati_gemm_args *args) {
   const leati_gemm_shape shape = shape_of(args);
   leati_gemm_cut cut;
-  const leati_tile tile = leati_gemm_cut_tiled(&device->traits, &shape, &cut);
+  const leati_tile tile = leati_gemm_cut_tiled(&device->traits, &shape, work, &cut);
   leati_gemm_take_cut(args, &cut);
   return tile;
 }
 
-leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix_work work, leati_gemm_args *args) {
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_tile_work work, leati_gemm_args *args) {
   const leati_gemm_shape shape = shape_of(args);
   leati_gemm_cut cut;
   const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, work, &cut);
@@ -249,7 +250,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_
                                                const leati_gemm *gemm, uint32_t mode_a, uint32_t mode_b,
                                                uint32_t residual, leati_gemm_args *args, uint32_t *out_tile_size) {
   const uint32_t subgroup = device->physical->subgroup_size;
-  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_PRODUCT, args);
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_WORK_PRODUCT, args);
   *out_tile_size = leati_tile_size(tile);
   const uint32_t wide_a = leati_operand_width(tile, gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
                                               gemm->batch_rank, gemm->a_batch);
@@ -316,7 +317,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
   if (gemm->gate != NULL && mode_b == LEATI_MODE_QUADS_K) {
     mode_b = LEATI_MODE_SINGLES_K; /* one element of the gate is for all that are read at once */
   }
-  const leati_tile tile = leati_gemm_choose_tile(device, args);
+  const leati_tile tile = leati_gemm_choose_tile(device, LEATI_WORK_PRODUCT, args);
   *out_tile_size = leati_tile_size(tile);
   return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
                               .constants.gemm = {.mode_a = mode_a,

@@ -168,13 +168,13 @@ uint32_t leati_operand_width(leati_tile tile, const leati_view *view, uint32_t m
 
 /** Chooses a tile and how often k is split, and sets `tiles_m`, `tiles_n`, `splits` and `k_chunk` of `args` from its
  * `m`, `n`, `k` and `batch`. */
-leati_tile leati_gemm_choose_tile(const leat_device *device, leati_gemm_args *args);
+leati_tile leati_gemm_choose_tile(const leat_device *device, leati_tile_work work, leati_gemm_args *args);
 
 /** Sets them from a cut; k stays whole where there are more tiles than counters. */
 void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut);
 
 /** The same for the kernels for matrix hardware. */
-leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_matrix_work work, leati_gemm_args *args);
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_tile_work work, leati_gemm_args *args);
 
 /** The matrices by which a product with a result of this type is computed, whose `m`, `n`, `k` and `batch` stand in the
  * argument record; all 0: it is not computed by matrix hardware, because the device has none for it, LEAT_MATRICES or

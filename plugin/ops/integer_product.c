@@ -139,7 +139,7 @@ static leati_pipeline_key choose_matrix_kernel(const leat_device *device, const 
   const leati_matrix_shape matrix = leati_device_matrix(device, LEAT_TYPE_INT8);
   const uint32_t k = gemm->k, subgroup = device->physical->subgroup_size;
   gemm->k = (k + 1) / 2;
-  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_OTHER, gemm);
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_WORK_OTHER, gemm);
   gemm->k = k;
   gemm->k_chunk *= 2;
   *out_tile_size = leati_tile_size(tile);
@@ -186,7 +186,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_v
       is_read_by_four(&side_b)) {
     return choose_matrix_kernel(device, &side_a, &side_b, gemm, out_tile_size);
   }
-  const leati_tile tile = leati_gemm_choose_tile(device, gemm);
+  const leati_tile tile = leati_gemm_choose_tile(device, LEATI_WORK_OTHER, gemm);
   *out_tile_size = leati_tile_size(tile);
   return (leati_pipeline_key){
       .kernel = tile_kernels[dots][tile],

@@ -218,7 +218,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_c
   const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, c->type, gemm);
   if (matrix.m != 0) {
     const uint32_t subgroup = device->physical->subgroup_size;
-    const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_MATRIX_OTHER, gemm);
+    const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_WORK_OTHER, gemm);
     const uint32_t wide = leati_operand_width(tile, a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k, 0, NULL);
     *out_tile_size = leati_tile_size(tile);
     return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[tile], c->type),
@@ -234,7 +234,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_c
                                                           .zeros = zeros,
                                                           .indexed = indexed}};
   }
-  const leati_tile tile = leati_gemm_choose_tile(device, gemm);
+  const leati_tile tile = leati_gemm_choose_tile(device, LEATI_WORK_OTHER, gemm);
   *out_tile_size = leati_tile_size(tile);
   return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], c->type),
                               .constants.gemm = {.mode_a = mode_a,

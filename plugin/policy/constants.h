@@ -325,8 +325,15 @@
  * processor. Measure: --tune. */
 #define LEATI_GEMM_FILL_128_QUARTERS 3u
 #define LEATI_GEMM_FILL_64_QUARTERS 6u
-/** Workgroups for each processor that a product of smaller tiles is split for. Larger: shorter tails, and more loads on
- * the way; more pieces to add up. From: an H200. Measure: --tune. */
+/** Quarters of the processors: a product of reals that would have tiles of 32 has tiles of 16, whose workgroups share
+ * out k to more threads and are never split, where there are no more of them and k is no longer than LEATI_GEMM_K_16.
+ * Larger: more workgroups, each of which reads half as much of the operands for a quarter of the elements; longer
+ * products that are not split. From: an H200 (64x384x384 takes 4.2 us and not 5.6, 96x49x576 5.5 and not 6.6;
+ * 64x384x1536 9.4 and not 8.5, 64x1536x384 7.9 and not 6.6). Measure: --tune; whole models. */
+#define LEATI_GEMM_FILL_16_QUARTERS 6u
+#define LEATI_GEMM_K_16 576u
+/** Workgroups for each processor that a product of tiles of 64 or 32 is split for. Larger: shorter tails, and more
+ * loads on the way; more pieces to add up. From: an H200. Measure: --tune. */
 #define LEATI_GEMM_SPLIT_FILL 4u
 /** Elements of k of one split at least. Larger: fewer pieces to add up; fewer workgroups. From: an H200. Measure:
  * --tune. */

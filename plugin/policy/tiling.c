@@ -53,10 +53,18 @@ static leati_tile choose_tile(const leati_gemm_shape *shape, uint64_t enough_128
   return tile;
 }
 
-leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out) {
+leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile_work work,
+                                leati_gemm_cut *out) {
   const leati_tuning *const tuning = &traits->tuning;
-  const leati_tile tile = choose_tile(shape, quarters(traits, tuning->gemm_fill_128_quarters),
-                                      quarters(traits, tuning->gemm_fill_64_quarters));
+  leati_tile tile = choose_tile(shape, quarters(traits, tuning->gemm_fill_128_quarters),
+                                quarters(traits, tuning->gemm_fill_64_quarters));
+  if (tile == LEATI_TILE_32 && work == LEATI_WORK_PRODUCT && shape->k <= tuning->gemm_k_16 &&
+      count_tiles(shape, LEATI_TILE_16) <= quarters(traits, tuning->gemm_fill_16_quarters)) {
+    take_tile(shape, LEATI_TILE_16, out);
+    out->splits = 1;
+    out->k_chunk = shape->k;
+    return LEATI_TILE_16;
+  }
   const uint64_t groups = count_tiles(shape, tile);
   const bool few = groups <= quarters(traits, tuning->gemm_few_quarters);
   take_tile(shape, tile, out);
@@ -65,18 +73,18 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
   return tile;
 }
 
-leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_matrix_work work,
+leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile_work work,
                                    leati_gemm_cut *out) {
   const leati_tuning *const tuning = &traits->tuning;
   leati_tile tile = choose_tile(shape, quarters(traits, tuning->matrix_fill_128_quarters),
                                 quarters(traits, tuning->matrix_fill_64_quarters));
   const uint64_t parts = shape->k > 0 ? div_up(shape->k, tuning->matrix_split_min_16) : 1;
-  if (tile == LEATI_TILE_32 && work == LEATI_MATRIX_PRODUCT &&
+  if (tile == LEATI_TILE_32 && work == LEATI_WORK_PRODUCT &&
       count_tiles(shape, LEATI_TILE_16) * parts <= quarters(traits, tuning->matrix_fill_16_quarters)) {
     tile = LEATI_TILE_16;
   }
   take_tile(shape, tile, out);
-  const bool gathers = work == LEATI_MATRIX_CONVOLUTION;
+  const bool gathers = work == LEATI_WORK_CONVOLUTION;
   const uint64_t fill = tile == LEATI_TILE_16 ? 1
                         : gathers             ? tuning->matrix_gather_split_fill
                                               : tuning->matrix_split_fill;
@@ -91,7 +99,7 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
 
 bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *shape) {
   leati_gemm_cut cut;
-  return leati_gemm_cut_matrices(traits, shape, LEATI_MATRIX_PRODUCT, &cut) == LEATI_TILE_128;
+  return leati_gemm_cut_matrices(traits, shape, LEATI_WORK_PRODUCT, &cut) == LEATI_TILE_128;
 }
 
 bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape, uint64_t moved) {

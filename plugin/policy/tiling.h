@@ -12,7 +12,7 @@
 /* ---- Matrix products ----------------------------------------------------------------------------------------------
  */
 
-/** A tile of the tiled kernels; the smallest, of products on matrix hardware alone. */
+/** A tile of the tiled kernels; the smallest, of products of reals alone. */
 typedef enum leati_tile { LEATI_TILE_128, LEATI_TILE_64, LEATI_TILE_32, LEATI_TILE_16, LEATI_TILE_COUNT } leati_tile;
 
 /** Its rows, and as many columns. */
@@ -72,17 +72,18 @@ enum {
   LEATI_ALONG_COLUMNS_EIGHTS = 4
 };
 
-/** Cuts a product for the tiled kernels, and chooses their tile. */
-leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_gemm_cut *out);
-/** What a kernel for matrix hardware computes, which decides its tiles: those of 16 are of products of reals alone. */
-typedef enum leati_matrix_work {
-  LEATI_MATRIX_PRODUCT,     /**< a product of reals, */
-  LEATI_MATRIX_OTHER,       /**< of bytes, of weights of few bits, or a convolution whose channels are neighbours */
-  LEATI_MATRIX_CONVOLUTION, /**< a convolution that gathers */
-} leati_matrix_work;
+/** What a kernel of tiles computes, which decides them: those of 16 are of products of reals alone. */
+typedef enum leati_tile_work {
+  LEATI_WORK_PRODUCT,     /**< a product of reals, */
+  LEATI_WORK_OTHER,       /**< of bytes, of weights of few bits, or a convolution whose channels are neighbours */
+  LEATI_WORK_CONVOLUTION, /**< a convolution that gathers */
+} leati_tile_work;
 
-/** Cuts a product for such a kernel, and chooses its tile. */
-leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_matrix_work work,
+/** Cuts a product for the tiled kernels, and chooses their tile. */
+leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile_work work,
+                                leati_gemm_cut *out);
+/** Cuts a product for a kernel for matrix hardware, and chooses its tile. */
+leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile_work work,
                                    leati_gemm_cut *out);
 /** Whether half of the rows (or columns) of each such tile, or more, are missing if a product has `count`. */
 static inline bool leati_tile_is_hollow(leati_tile tile, int64_t count) {

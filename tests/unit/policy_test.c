@@ -340,14 +340,14 @@ static void check_product(const leati_traits *device, const leati_gemm_shape *s)
   static const uint32_t extent[LEATI_TILE_COUNT] = {128, 64, 32, 16};
   const leati_tuning *const tuning = &device->tuning;
   leati_gemm_cut cut;
-  const leati_tile tile = leati_gemm_cut_tiled(device, s, &cut);
-  const bool fewer = tuning->gemm_split_min_few < tuning->gemm_split_min;
-  check_cut(s, &cut, extent[tile], extent[tile], fewer ? tuning->gemm_split_min_few : tuning->gemm_split_min);
-  for (leati_matrix_work work = LEATI_MATRIX_PRODUCT; work <= LEATI_MATRIX_CONVOLUTION; ++work) {
+  for (leati_tile_work work = LEATI_WORK_PRODUCT; work <= LEATI_WORK_CONVOLUTION; ++work) {
+    const leati_tile tile = leati_gemm_cut_tiled(device, s, work, &cut);
+    const bool fewer = tuning->gemm_split_min_few < tuning->gemm_split_min;
+    assert_true(tile != LEATI_TILE_16 || (work == LEATI_WORK_PRODUCT && cut.splits == 1));
+    check_cut(s, &cut, extent[tile], extent[tile], fewer ? tuning->gemm_split_min_few : tuning->gemm_split_min);
     const leati_tile on_matrices = leati_gemm_cut_matrices(device, s, work, &cut);
-    const uint32_t least =
-        work == LEATI_MATRIX_CONVOLUTION ? tuning->matrix_gather_split_min : tuning->matrix_split_min;
-    assert_true(on_matrices != LEATI_TILE_16 || work == LEATI_MATRIX_PRODUCT);
+    const uint32_t least = work == LEATI_WORK_CONVOLUTION ? tuning->matrix_gather_split_min : tuning->matrix_split_min;
+    assert_true(on_matrices != LEATI_TILE_16 || work == LEATI_WORK_PRODUCT);
     check_cut(s, &cut, extent[on_matrices], extent[on_matrices],
               on_matrices == LEATI_TILE_128  ? tuning->matrix_split_min_128
               : on_matrices == LEATI_TILE_16 ? tuning->matrix_split_min_16
@@ -398,13 +398,19 @@ static void products_are_cut_wholly_on_any_device(void **state) {
 static leati_tile tile_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t batch) {
   const leati_gemm_shape shape = {.m = m, .n = n, .k = 64, .batch = batch};
   leati_gemm_cut cut;
-  return leati_gemm_cut_tiled(device, &shape, &cut);
+  return leati_gemm_cut_tiled(device, &shape, LEATI_WORK_OTHER, &cut);
+}
+
+static leati_tile product_tile_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t k, uint32_t batch) {
+  const leati_gemm_shape shape = {.m = m, .n = n, .k = k, .batch = batch};
+  leati_gemm_cut cut;
+  return leati_gemm_cut_tiled(device, &shape, LEATI_WORK_PRODUCT, &cut);
 }
 
 static leati_tile matrix_tile_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t batch) {
   const leati_gemm_shape shape = {.m = m, .n = n, .k = 64, .batch = batch};
   leati_gemm_cut cut;
-  return leati_gemm_cut_matrices(device, &shape, LEATI_MATRIX_PRODUCT, &cut);
+  return leati_gemm_cut_matrices(device, &shape, LEATI_WORK_PRODUCT, &cut);
 }
 
 static void matrix_tiles_are_large_where_they_fill_the_device(void **state) {
@@ -425,20 +431,20 @@ static void matrix_tiles_are_small_where_these_do_not_fill_the_device(void **sta
   const uint32_t most = 128 * LEATI_MATRIX_FILL_16_QUARTERS / 4;
   leati_gemm_shape shape = {.m = 16, .n = 16 * most, .k = LEATI_MATRIX_SPLIT_MIN_16, .batch = 1};
   leati_gemm_cut cut;
-  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_16);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_WORK_PRODUCT, &cut), LEATI_TILE_16);
   assert_int_equal(cut.tiles_m * cut.tiles_n, most);
-  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_OTHER, &cut), LEATI_TILE_32);
-  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_CONVOLUTION, &cut), LEATI_TILE_32);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_WORK_OTHER, &cut), LEATI_TILE_32);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_WORK_CONVOLUTION, &cut), LEATI_TILE_32);
   ++shape.k;
-  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_WORK_PRODUCT, &cut), LEATI_TILE_32);
   shape.n /= 2;
-  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_16);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_WORK_PRODUCT, &cut), LEATI_TILE_16);
   ++shape.n;
-  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_WORK_PRODUCT, &cut), LEATI_TILE_32);
   shape.k = 0;
-  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_16);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_WORK_PRODUCT, &cut), LEATI_TILE_16);
   shape.n = 16 * most + 1;
-  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_MATRIX_PRODUCT, &cut), LEATI_TILE_32);
+  assert_int_equal(leati_gemm_cut_matrices(&large, &shape, LEATI_WORK_PRODUCT, &cut), LEATI_TILE_32);
 }
 
 static void constants_lie_along_k_for_products_that_gain_by_it(void **state) {
@@ -577,7 +583,7 @@ static void attention_of_few_queries_shares_blocks_of_keys(void **state) {
 static uint32_t splits_of(const leati_traits *device, uint32_t m, uint32_t n, uint32_t k) {
   const leati_gemm_shape shape = {.m = m, .n = n, .k = k, .batch = 1};
   leati_gemm_cut cut;
-  (void)leati_gemm_cut_tiled(device, &shape, &cut);
+  (void)leati_gemm_cut_tiled(device, &shape, LEATI_WORK_OTHER, &cut);
   return cut.splits;
 }
 
@@ -600,6 +606,20 @@ static void tiles_are_the_largest_that_fill_the_device(void **state) {
   assert_int_equal(tile_of(&tiny, 33, 33, 1), LEATI_TILE_64);
   assert_int_equal(tile_of(&tiny, 32, 33, 1), LEATI_TILE_32);
   assert_int_equal(splits_of(&tiny, 65, 65, 1 << 20), 1);
+}
+
+static void products_of_few_tiles_have_small_ones(void **state) {
+  (void)state;
+  const uint32_t most = 128 * LEATI_GEMM_FILL_16_QUARTERS / 4, long_k = LEATI_GEMM_K_16;
+  assert_int_equal(product_tile_of(&large, 16, 16 * most, long_k, 1), LEATI_TILE_16);
+  assert_int_equal(product_tile_of(&large, 16, 16 * most + 1, long_k, 1), LEATI_TILE_32);
+  assert_int_equal(product_tile_of(&large, 16, 16 * most, long_k + 1, 1), LEATI_TILE_32);
+  assert_int_equal(product_tile_of(&large, 1, 16, long_k + 1, 1), LEATI_TILE_32);
+  assert_int_equal(product_tile_of(&large, 16, 16, 1, most), LEATI_TILE_16);
+  assert_int_equal(product_tile_of(&large, 16, 16, 1, most + 1), LEATI_TILE_32);
+  assert_int_equal(product_tile_of(&large, 16, 16, 0, most), LEATI_TILE_16);
+  /* One processor is full with one workgroup of a larger tile. */
+  assert_int_equal(product_tile_of(&tiny, 33, 33, 64, 1), LEATI_TILE_64);
 }
 
 static void long_products_are_split_where_workgroups_are_few(void **state) {
@@ -893,8 +913,8 @@ static void check_attention(const leati_traits *device, uint32_t heads, uint32_t
 
 static void note_product(const leati_traits *device, const leati_gemm_shape *s, uint64_t *answers) {
   leati_gemm_cut cut;
-  note(answers, leati_gemm_cut_tiled(device, s, &cut) + cut.splits * 8);
-  for (leati_matrix_work work = LEATI_MATRIX_PRODUCT; work <= LEATI_MATRIX_CONVOLUTION; ++work) {
+  for (leati_tile_work work = LEATI_WORK_PRODUCT; work <= LEATI_WORK_CONVOLUTION; ++work) {
+    note(answers, leati_gemm_cut_tiled(device, s, work, &cut) + cut.splits * 8);
     const leati_tile tile = leati_gemm_cut_matrices(device, s, work, &cut);
     note(answers, tile + cut.splits * 8);
     note(answers, leati_gemm_along_k_pays(leati_tile_size(tile), s));
@@ -1032,6 +1052,7 @@ int main(void) {
       cmocka_unit_test(attention_shares_keys_where_queries_are_few),
       cmocka_unit_test(attention_of_few_queries_stays_in_registers),
       cmocka_unit_test(attention_of_few_queries_shares_blocks_of_keys),
+      cmocka_unit_test(products_of_few_tiles_have_small_ones),
       cmocka_unit_test(long_products_are_split_where_workgroups_are_few),
       cmocka_unit_test(products_of_few_rows_have_narrow_workgroups_where_these_are_few),
       cmocka_unit_test(rows_of_bytes_have_narrow_workgroups_where_these_are_few),
