@@ -226,7 +226,7 @@ static bool controls_halves(const VkPhysicalDeviceFloatControlsProperties *has) 
 
 /* Takes over the limits, and notes those that are too low. */
 static void read_limits(leati_physical *physical, const VkPhysicalDeviceLimits *limits) {
-  physical->max_groups_x = limits->maxComputeWorkGroupCount[0];
+  memcpy(physical->max_groups, limits->maxComputeWorkGroupCount, sizeof(physical->max_groups));
   physical->max_group_invocations = limits->maxComputeWorkGroupInvocations;
   physical->shared_memory = limits->maxComputeSharedMemorySize;
   physical->uniform_alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;

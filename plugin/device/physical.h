@@ -42,7 +42,7 @@ typedef struct leati_physical {
   bool dedicates_external_memory; /**< such memory has to be dedicated to a buffer */
   bool has_sync_fd;               /**< semaphores become sync files (VK_KHR_external_semaphore_fd) */
   uint32_t queue_family, queue_count;
-  uint32_t max_groups_x;
+  uint32_t max_groups[3]; /**< workgroups of a dispatch in each dimension */
   uint32_t max_group_invocations;
   uint32_t kernel_features; /**< those of LEATI_KERNEL_FEATURES (device/kernel.h) that an open device has */
   uint32_t shared_memory;   /**< bytes that a workgroup may have */

@@ -219,6 +219,16 @@ int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *d
   if (dispatch->groups[0] == 0 || dispatch->groups[1] == 0 || dispatch->groups[2] == 0) {
     return LEAT_OK;
   }
+  const leati_physical *const physical = planner->device->physical;
+  for (uint32_t d = 0; d < 3; ++d) {
+    if (dispatch->groups[d] > physical->max_groups[d]) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                        "kernel %s needs %u x %u x %u workgroups for tensors of this size; %s allows %u x %u x %u",
+                        leati_kernel_codes[dispatch->pipeline.kernel].name, dispatch->groups[0], dispatch->groups[1],
+                        dispatch->groups[2], physical->info.name, physical->max_groups[0], physical->max_groups[1],
+                        physical->max_groups[2]);
+    }
+  }
   const uint32_t counters_size = dispatch->counter_count * (uint32_t)sizeof(uint32_t);
   if (dispatch->args_size > LEATI_ARGS_MAX || dispatch->counter_count > LEATI_COUNTERS_MAX ||
       dispatch->read_count > LEATI_ACCESS_MAX || dispatch->write_count > LEATI_ACCESS_MAX) {

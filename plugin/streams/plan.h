@@ -94,7 +94,7 @@ typedef struct leati_binding {
 
 /** Workgroups for a one-dimensional kernel over `count` items: in one row along x if the device's limit allows it, else
  * in rows of LEATI_GROUPS_ROW, the last of which may have more than there are. Such a kernel finds its number by
- * leat_linear_group() of kernels/leat.glsl. There may be 65535 rows. */
+ * leat_linear_group() of kernels/leat.glsl. More rows than the device allows are refused by leati_plan_dispatch(). */
 void leati_groups_linear(const leat_device *device, uint64_t count, uint32_t per_group, uint32_t groups[3]);
 
 #endif /* LEAT_PLUGIN_STREAMS_PLAN_H_ */

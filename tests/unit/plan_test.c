@@ -478,7 +478,7 @@ static void a_copy_of_a_part_copies_no_more(void **state) {
 /* Each of `total` workgroups has a number, by leat_linear_group() of kernels/leat.glsl, and no limit is exceeded: that
  * of Vulkan for y and z is 65535 at least. */
 static void check_groups(uint32_t most, uint64_t total) {
-  const leati_physical physical = {.max_groups_x = most};
+  const leati_physical physical = {.max_groups = {most}};
   const leat_device device = {.physical = &physical};
   uint32_t groups[3];
   leati_groups_linear(&device, total, 1, groups);
@@ -502,10 +502,40 @@ static void each_workgroup_has_a_number(void **state) {
     check_groups(INT32_MAX, totals[i]);
   }
   uint32_t groups[3];
-  const leati_physical physical = {.max_groups_x = 65535};
+  const leati_physical physical = {.max_groups = {65535}};
   const leat_device device = {.physical = &physical};
   leati_groups_linear(&device, 1025, 1024, groups);
   assert_int_equal(groups[0], 2);
+}
+
+static void more_workgroups_than_the_device_allows_are_refused(void **state) {
+  fixture *const f = fixture_of(state);
+  const uint32_t *const most = f->device->physical->max_groups;
+  leati_planner planner;
+  leat_error refusal = {.struct_size = sizeof(refusal)};
+  struct {
+    uint64_t unused, dst, src;
+  } args = {0};
+  leati_planner_begin(&planner, f->device, 1, 1);
+  leati_view x = device_view(0x10000, 8), y = device_view(0x20000, 8);
+  leati_planner_place(&x, 0);
+  leati_planner_place(&y, 1);
+  for (int d = 0; d < 3; ++d) {
+    leati_dispatch_desc dispatch = {.pipeline = {.kernel = LEATI_KERNEL_DOWNLOAD_32},
+                                    .args = &args,
+                                    .args_size = sizeof(args),
+                                    .groups = {most[0], most[1], most[2]},
+                                    LEATI_READS({&x, &args.src}, {NULL, &args.unused}),
+                                    LEATI_WRITES({&y, &args.dst})};
+    assert_ok(leati_plan_dispatch(&planner, &dispatch, &err));
+    if (most[d] < UINT32_MAX) {
+      ++dispatch.groups[d];
+      assert_int_equal(leati_plan_dispatch(&planner, &dispatch, &refusal), LEAT_ERROR_NOT_SUPPORTED);
+      assert_non_null(strstr(refusal.message, "download_32 needs"));
+    }
+  }
+  assert_int_equal(leati_planner_plan(&planner).step_count, 3);
+  leati_planner_end(&planner);
 }
 
 int main(void) {
@@ -520,6 +550,7 @@ int main(void) {
       cmocka_unit_test(what_is_wrong_is_refused_though_a_plan_is_kept),
       cmocka_unit_test(a_plan_knows_its_accesses_and_the_lives_of_temporaries),
       cmocka_unit_test(each_workgroup_has_a_number),
+      cmocka_unit_test(more_workgroups_than_the_device_allows_are_refused),
   };
   return cmocka_run_group_tests_name("plan", tests, fixture_open, fixture_close);
 }
