@@ -60,15 +60,13 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
                                 quarters(traits, tuning->gemm_fill_64_quarters));
   if (tile == LEATI_TILE_32 && work == LEATI_WORK_PRODUCT && shape->k <= tuning->gemm_k_16 &&
       count_tiles(shape, LEATI_TILE_16) <= quarters(traits, tuning->gemm_fill_16_quarters)) {
-    take_tile(shape, LEATI_TILE_16, out);
-    out->splits = 1;
-    out->k_chunk = shape->k;
-    return LEATI_TILE_16;
+    tile = LEATI_TILE_16;
   }
+  const bool splits = tile == LEATI_TILE_64 || tile == LEATI_TILE_32;
   const uint64_t groups = count_tiles(shape, tile);
   const bool few = groups <= quarters(traits, tuning->gemm_few_quarters);
   take_tile(shape, tile, out);
-  split(shape, groups, tile == LEATI_TILE_128 ? 0 : (uint64_t)traits->processors * tuning->gemm_split_fill,
+  split(shape, groups, splits ? (uint64_t)traits->processors * tuning->gemm_split_fill : 0,
         few ? tuning->gemm_split_min_few : tuning->gemm_split_min, LEATI_GEMM_K_STEP, out);
   return tile;
 }
