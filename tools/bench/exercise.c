@@ -35,6 +35,7 @@ struct leati_exercise {
   operand output;
   operand more[LEATI_KERNEL_MORE];
   gboolean turned;           /* LEATI_KERNEL_READ: the next run goes from the output to input 0 */
+  guint copy;                /* of input 1, for the next run */
   leat_event *events[LISTS]; /* one for each list under way */
   guint next;                /* the oldest of them */
   guint length;              /* runs in a list */
@@ -52,12 +53,17 @@ static gboolean refused(int32_t status, const leat_error *err, const char *what,
   return TRUE;
 }
 
-static gboolean make_operand(leati_exercise *e, const leati_kernel_shape *shape, operand *out, char **why,
+static guint copies_of(const leati_exercise *e, guint input) {
+  return input == 1 ? e->form.copies : 1;
+}
+
+/* Makes room for an operand, `copies` times one behind the other. */
+static gboolean make_operand(leati_exercise *e, const leati_kernel_shape *shape, guint copies, operand *out, char **why,
                              GError **error) {
   leat_error err = LEATI_RIG_ERROR;
   uint64_t address = 0;
   const DLDataType type = leati_kernel_type(e->kernel, shape);
-  const uint64_t size = (uint64_t)leati_kernel_elements(shape) * (type.bits / 8u);
+  const uint64_t size = (uint64_t)leati_kernel_elements(shape) * (type.bits / 8u) * copies;
   const int32_t status = e->rig->api->memory->alloc(e->rig->device, size, e->stream, &address, &err);
   if (refused(status, &err, "memory for its operands", why) || !leati_rig_ok(status, &err, "alloc", error)) {
     return FALSE;
@@ -105,7 +111,8 @@ static gboolean synchronize(leati_exercise *e, GError **error) {
  * the first copy, so that each element has the value of its index. */
 static gboolean fill(leati_exercise *e, guint input, GError **error) {
   const operand *o = &e->inputs[input];
-  const int64_t count = leati_kernel_elements(&e->form.inputs[input]), head = MIN(count, LEATI_ANSWER_PERIOD);
+  const int64_t count = leati_kernel_elements(&e->form.inputs[input]) * copies_of(e, input),
+                head = MIN(count, LEATI_ANSWER_PERIOD);
   const DLDataType type = o->view.dtype;
   g_autofree void *values = g_malloc((gsize)head * (type.bits / 8u));
   for (int64_t i = 0; i < head; ++i) {
@@ -176,12 +183,12 @@ leati_exercise *leati_exercise_begin(const leati_rig *rig, const leati_kernel *k
   for (guint i = 0; well && i < LISTS; ++i) {
     well = leati_rig_ok(rig->api->event->create(rig->device, 0, &e->events[i], &err), &err, "event create", error);
   }
-  well = well && make_op(e, why, error) && make_operand(e, &e->form.output, &e->output, why, error);
+  well = well && make_op(e, why, error) && make_operand(e, &e->form.output, 1, &e->output, why, error);
   for (guint i = 0; well && i < e->form.more_count; ++i) {
-    well = make_operand(e, &e->form.more[i], &e->more[i], why, error);
+    well = make_operand(e, &e->form.more[i], 1, &e->more[i], why, error);
   }
   for (guint i = 0; well && i < e->form.input_count; ++i) {
-    well = make_operand(e, &e->form.inputs[i], &e->inputs[i], why, error) && fill(e, i, error);
+    well = make_operand(e, &e->form.inputs[i], copies_of(e, i), &e->inputs[i], why, error) && fill(e, i, error);
   }
   if (!well) {
     leati_exercise_free(e);
@@ -219,6 +226,13 @@ static gboolean invoke(leati_exercise *e, GError **error) {
   const DLTensor *inputs[LEATI_KERNEL_INPUTS];
   for (guint i = 0; i < e->form.input_count; ++i) {
     inputs[i] = &e->inputs[i].view;
+  }
+  DLTensor second = e->inputs[1].view;
+  if (e->form.copies > 1) {
+    const gsize size = (gsize)leati_kernel_elements(&e->form.inputs[1]) * (second.dtype.bits / 8u);
+    second.data = (char *)second.data + e->copy * size;
+    inputs[1] = &second;
+    e->copy = (e->copy + 1) % e->form.copies;
   }
   const DLTensor *outputs[1 + LEATI_KERNEL_MORE] = {&e->output.view};
   for (guint i = 0; i < e->form.more_count; ++i) {

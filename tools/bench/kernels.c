@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bench/kernels.h"
 
+#include <math.h>
+
 #include "fault.h"
 
 #define FLOAT(bits) \
@@ -19,13 +21,23 @@
 #define BATCHED(b, m, n, k) PRODUCT("model-matmul-" #b "x" #m "x" #n "x" #k, 32, COMPUTE, b, m, n, k)
 #define HALF_MATMUL(kind, m, n, k) PRODUCT("half-matmul-" #m "x" #n "x" #k, 16, kind, 1, m, n, k)
 /* The second matrix lies along k, as a linear layer's weights do. */
-#define HALF_GEMM(kind, m, n, k)                                                                            \
-  {                                                                                                         \
-    "half-gemm-" #m "x" #n "x" #k, "Gemm", 13, {kDLFloat, 16, 1}, LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, \
-        LEATI_KERNEL_REWRITE, {                                                                             \
-      1, m, n, k, 1                                                                                         \
-    }                                                                                                       \
+#define GEMM(group, bits, kind, m, n, k)                                                        \
+  {                                                                                             \
+#group "-gemm-" #m "x" #n "x" #k, "Gemm", 13,                                               \
+        {kDLFloat, bits, 1 }, LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
+      1, m, n, k, 1                                                                             \
+    }                                                                                           \
   }
+#define HALF_GEMM(kind, m, n, k) GEMM(half, 16, kind, m, n, k)
+/* Each run has weights of its own. */
+#define COLD_AS(name, bits, m, n, k)                                                                         \
+  {                                                                                                          \
+    name, "MatMul", 13, {kDLFloat, bits, 1}, LEATI_KERNEL_MATMUL, LEATI_KERNEL_COMPUTE, LEATI_KERNEL_COLD, { \
+      1, m, n, k                                                                                             \
+    }                                                                                                        \
+  }
+#define COLD(m, n, k) COLD_AS("cold-matmul-" #m "x" #n "x" #k, 32, m, n, k)
+#define HALF_COLD(m, n, k) COLD_AS("half-cold-" #m "x" #n "x" #k, 16, m, n, k)
 #define BFLOAT16_MATMUL(kind, m, n, k) PRODUCT_OF("bfloat16-matmul-" #m "x" #n "x" #k, kDLBfloat, 16, kind, 1, m, n, k)
 #define HALF_BATCHED(b, m, n, k) PRODUCT("half-matmul-" #b "x" #m "x" #n "x" #k, 16, COMPUTE, b, m, n, k)
 
@@ -160,6 +172,19 @@ const leati_kernel leati_kernels[] = {
     MATMUL(model, COMPUTE, 197, 1536, 384),
     MATMUL(model, COMPUTE, 197, 384, 1536),
     MATMUL(model, COMPUTE, 64, 50257, 384),
+    GEMM(model, 32, COMPUTE, 64, 1536, 384),
+    GEMM(model, 32, COMPUTE, 197, 384, 384),
+    GEMM(model, 32, COMPUTE, 197, 1536, 384),
+    GEMM(model, 32, COMPUTE, 197, 384, 1536),
+    COLD(64, 384, 384),
+    COLD(64, 1536, 384),
+    COLD(64, 384, 1536),
+    COLD(64, 768, 768),
+    COLD(64, 3072, 768),
+    COLD(64, 768, 3072),
+    COLD(197, 384, 384),
+    COLD(197, 1536, 384),
+    COLD(197, 384, 1536),
     MATMUL(model, MEMORY, 1, 1000, 1024),
     MATMUL(model, MEMORY, 1, 4096, 4096),
     MATMUL(model, MEMORY, 8, 4096, 4096),
@@ -258,6 +283,15 @@ const leati_kernel leati_kernels[] = {
     HALF_GEMM(COMPUTE, 64, 768, 3072),
     HALF_GEMM(COMPUTE, 128, 768, 3072),
     HALF_GEMM(COMPUTE, 8, 384, 1536),
+    HALF_COLD(64, 384, 384),
+    HALF_COLD(64, 1536, 384),
+    HALF_COLD(64, 384, 1536),
+    HALF_COLD(64, 768, 768),
+    HALF_COLD(64, 3072, 768),
+    HALF_COLD(64, 768, 3072),
+    HALF_COLD(197, 384, 384),
+    HALF_COLD(197, 1536, 384),
+    HALF_COLD(197, 384, 1536),
     HALF_GEMM(MEMORY, 8, 2048, 5632),
     HALF_GEMM(MEMORY, 1, 16384, 4096),
     HALF_MATMUL(MEMORY, 1, 16384, 4096),
@@ -457,6 +491,13 @@ static const char *formula_of(const leati_kernel *kernel) {
                                                      : "2 x batch x m x n x k";
 }
 
+/* Bytes of all copies of the second input: twice the largest cache of a device, which has 256 MiB. */
+#define COLD_BYTES (512.0 * 1024 * 1024)
+
+static guint copies_of(const leati_kernel *kernel, const leati_kernel_form *form) {
+  return kernel->link == LEATI_KERNEL_COLD ? (guint)ceil(COLD_BYTES / bytes_of(kernel, &form->inputs[1])) : 1;
+}
+
 void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
   const int64_t *size = kernel->size;
   *out =
@@ -504,6 +545,7 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
     out->bytes += bytes_of(kernel, &out->inputs[i]);
   }
   out->formula = formula_of(kernel);
+  out->copies = copies_of(kernel, out);
 }
 
 double leati_kernel_work(const leati_kernel *kernel, const leati_kernel_form *form) {
@@ -604,6 +646,8 @@ static void add_row(JsonBuilder *json, const leati_kernel *kernel) {
   }
   json_builder_end_object(json);
   add_string(json, "link", kernel->link == LEATI_KERNEL_READ ? "read" : "rewrite");
+  json_builder_set_member_name(json, "copies");
+  json_builder_add_int_value(json, form.copies);
   add_string(json, "kind", kernel->kind == LEATI_KERNEL_COMPUTE ? "compute" : "memory");
   json_builder_set_member_name(json, "work");
   json_builder_add_double_value(json, leati_kernel_work(kernel, &form));

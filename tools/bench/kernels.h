@@ -34,6 +34,9 @@ typedef enum leati_kernel_link {
   LEATI_KERNEL_READ,
   /** It writes the same output again, from the same inputs. */
   LEATI_KERNEL_REWRITE,
+  /** It writes the same output again, with the second input at another place each time: there are as many of it as no
+   * cache holds, like the weights of a model. */
+  LEATI_KERNEL_COLD,
 } leati_kernel_link;
 
 /** What operators have in common: how `size` is read, what a run takes, what is right. */
@@ -83,6 +86,7 @@ typedef struct leati_kernel_attribute {
 typedef struct leati_kernel_form {
   guint input_count;
   leati_kernel_shape inputs[LEATI_KERNEL_INPUTS];
+  guint copies; /**< of the second input, which take turns; 1: it is always the same */
   leati_kernel_shape output;
   guint more_count;
   leati_kernel_shape more[LEATI_KERNEL_MORE]; /**< outputs behind it, which nobody looks at */

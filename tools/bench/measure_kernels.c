@@ -20,7 +20,10 @@ typedef struct kernels {
 } kernels;
 
 static leati_result_point *point_of(const kernels *k, const leati_kernel *kernel) {
-  const char *link = kernel->link == LEATI_KERNEL_READ ? "reads the last" : "rewrites";
+  static const char *const links[] = {[LEATI_KERNEL_READ] = "reads the last",
+                                      [LEATI_KERNEL_REWRITE] = "rewrites",
+                                      [LEATI_KERNEL_COLD] = "rewrites, other weights"};
+  const char *link = links[kernel->link];
   return leati_results_point(&k->bench->results, NAME, kernel->name, link, 1, UNIT);
 }
 

@@ -22,7 +22,8 @@ LENGTH_MAX = 128
 PATIENCE = 10.0
 WAYS = ('CUDA graph', 'eager')
 COPY = {'name': 'device copy', 'op': 'Identity', 'type': 'float32', 'inputs': [[65536, 4096]],
-        'input_types': ['float32'], 'output': [65536, 4096], 'attributes': {}, 'link': 'read', 'kind': 'memory',
+        'input_types': ['float32'], 'output': [65536, 4096], 'attributes': {}, 'link': 'read', 'copies': 1,
+        'kind': 'memory',
         'work': 2 * 65536 * 4096 * 4e-9, 'unit': 'GB/s'}
 
 
@@ -162,7 +163,10 @@ class Exercise:
         self.inputs = [torch.randint(0, 256, shape, dtype=torch.uint8, device=DEVICE) if name == 'uint8' else
                        torch.rand(shape, device=DEVICE).mul_(2).sub_(1).to(getattr(torch, name))
                        for shape, name in zip(row['inputs'], row['input_types'])]
-        self.length, self.graph = 1, None
+        # The second input, which takes turns: a list has as many runs as there are of it, so that none is in a cache.
+        self.copies = [self.inputs[1].clone() for _ in range(row['copies'])] if row['copies'] > 1 else None
+        self.least = row['copies']
+        self.length, self.graph = self.least, None
         self.events, self.next = [torch.cuda.Event() for _ in range(LISTS)], 0
 
     def check(self):
@@ -170,7 +174,9 @@ class Exercise:
 
     def chain(self):
         first, rest = self.inputs[0], self.inputs[1:]
-        for _ in range(self.length):
+        for run in range(self.length):
+            if self.copies is not None:
+                rest[0] = self.copies[run % len(self.copies)]
             result = self.operator(first, *rest)
             if self.row['link'] == 'read':
                 first = result
@@ -221,7 +227,7 @@ class Exercise:
         for _ in range(LISTS):
             self.step()
         while True:
-            length = max(1, min(LENGTH_MAX, int(LIST_SECONDS / self.measure(seconds / 4)[0])))
+            length = max(self.least, min(LENGTH_MAX, int(LIST_SECONDS / self.measure(seconds / 4)[0])))
             if length != self.length:
                 self.length = length
                 if self.graph is not None:
@@ -255,7 +261,7 @@ def clock_mhz(command, meanwhile):
 
 
 def new_point(row, way):
-    link = 'reads the last' if row['link'] == 'read' else 'rewrites'
+    link = 'reads the last' if row['link'] == 'read' else 'rewrites, other weights' if row['copies'] > 1 else 'rewrites'
     return {'measurement': 'kernels', 'variant': row['name'], 'setting': f'PyTorch {way}, {link}', 'threads': 1,
             'unit': 'us/run', 'samples': [], 'facts': {}}
 

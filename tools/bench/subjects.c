@@ -5,10 +5,10 @@
 
 #define PRODUCTS                                                                                                    \
   "model-matmul-64x*,model-matmul-197x*,model-matmul-12x*,model-matmul-6x*,large-matmul-512x*,large-matmul-1024x*," \
-  "model-conv-*"
+  "model-conv-*,cold-matmul-*"
 #define HALF_PRODUCTS                                                                                           \
   "half-matmul-64x*,half-matmul-197x*,half-matmul-12x*,half-matmul-128x*,half-matmul-512x*,half-matmul-2048x*," \
-  "half-matmul-8x*"
+  "half-matmul-8x*,half-cold-*"
 #define HALF_CONVOLUTIONS "half-conv-*"
 #define HALF_ATTENTION "half-attention-*"
 #define ATTENTION "model-attention-*,rule-attention-*,half-attention-1x32x12x*"
