@@ -10,34 +10,26 @@
 
 /* Products of matrices repeat with the same inputs, because values that go round grow or vanish. A product of few rows
  * reads the whole second matrix for little arithmetic, so that memory bounds it. */
-#define PRODUCT_OF(name, code, bits, kind, batch, m, n, k)                                                 \
-  {                                                                                                        \
-    name, "MatMul", 13, {code, bits, 1}, LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
-      batch, m, n, k                                                                                       \
-    }                                                                                                      \
+#define PRODUCT_AS(name, op, code, bits, kind, link, ...)                                           \
+  {                                                                                                 \
+    name, op, 13, {code, bits, 1}, LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, LEATI_KERNEL_##link, { \
+      __VA_ARGS__                                                                                   \
+    }                                                                                               \
   }
+#define PRODUCT_OF(name, code, bits, kind, batch, m, n, k) \
+  PRODUCT_AS(name, "MatMul", code, bits, kind, REWRITE, batch, m, n, k)
 #define PRODUCT(name, bits, kind, batch, m, n, k) PRODUCT_OF(name, kDLFloat, bits, kind, batch, m, n, k)
 #define MATMUL(group, kind, m, n, k) PRODUCT(#group "-matmul-" #m "x" #n "x" #k, 32, kind, 1, m, n, k)
 #define BATCHED(b, m, n, k) PRODUCT("model-matmul-" #b "x" #m "x" #n "x" #k, 32, COMPUTE, b, m, n, k)
 #define HALF_MATMUL(kind, m, n, k) PRODUCT("half-matmul-" #m "x" #n "x" #k, 16, kind, 1, m, n, k)
 /* The second matrix lies along k, as a linear layer's weights do. */
-#define GEMM(group, bits, kind, m, n, k)                                                        \
-  {                                                                                             \
-#group "-gemm-" #m "x" #n "x" #k, "Gemm", 13,                                               \
-        {kDLFloat, bits, 1 }, LEATI_KERNEL_MATMUL, LEATI_KERNEL_##kind, LEATI_KERNEL_REWRITE, { \
-      1, m, n, k, 1                                                                             \
-    }                                                                                           \
-  }
-#define HALF_GEMM(kind, m, n, k) GEMM(half, 16, kind, m, n, k)
+#define GEMM(m, n, k) PRODUCT_AS("model-gemm-" #m "x" #n "x" #k, "Gemm", kDLFloat, 32, COMPUTE, REWRITE, 1, m, n, k, 1)
+#define HALF_GEMM(kind, m, n, k) \
+  PRODUCT_AS("half-gemm-" #m "x" #n "x" #k, "Gemm", kDLFloat, 16, kind, REWRITE, 1, m, n, k, 1)
 /* Each run has weights of its own. */
-#define COLD_AS(name, bits, m, n, k)                                                                         \
-  {                                                                                                          \
-    name, "MatMul", 13, {kDLFloat, bits, 1}, LEATI_KERNEL_MATMUL, LEATI_KERNEL_COMPUTE, LEATI_KERNEL_COLD, { \
-      1, m, n, k                                                                                             \
-    }                                                                                                        \
-  }
-#define COLD(m, n, k) COLD_AS("cold-matmul-" #m "x" #n "x" #k, 32, m, n, k)
-#define HALF_COLD(m, n, k) COLD_AS("half-cold-" #m "x" #n "x" #k, 16, m, n, k)
+#define COLD_MATMUL(m, n, k) \
+  PRODUCT_AS("cold-matmul-" #m "x" #n "x" #k, "MatMul", kDLFloat, 32, COMPUTE, COLD, 1, m, n, k)
+#define HALF_COLD(m, n, k) PRODUCT_AS("half-cold-" #m "x" #n "x" #k, "MatMul", kDLFloat, 16, COMPUTE, COLD, 1, m, n, k)
 #define BFLOAT16_MATMUL(kind, m, n, k) PRODUCT_OF("bfloat16-matmul-" #m "x" #n "x" #k, kDLBfloat, 16, kind, 1, m, n, k)
 #define HALF_BATCHED(b, m, n, k) PRODUCT("half-matmul-" #b "x" #m "x" #n "x" #k, 16, COMPUTE, b, m, n, k)
 
@@ -172,19 +164,19 @@ const leati_kernel leati_kernels[] = {
     MATMUL(model, COMPUTE, 197, 1536, 384),
     MATMUL(model, COMPUTE, 197, 384, 1536),
     MATMUL(model, COMPUTE, 64, 50257, 384),
-    GEMM(model, 32, COMPUTE, 64, 1536, 384),
-    GEMM(model, 32, COMPUTE, 197, 384, 384),
-    GEMM(model, 32, COMPUTE, 197, 1536, 384),
-    GEMM(model, 32, COMPUTE, 197, 384, 1536),
-    COLD(64, 384, 384),
-    COLD(64, 1536, 384),
-    COLD(64, 384, 1536),
-    COLD(64, 768, 768),
-    COLD(64, 3072, 768),
-    COLD(64, 768, 3072),
-    COLD(197, 384, 384),
-    COLD(197, 1536, 384),
-    COLD(197, 384, 1536),
+    GEMM(64, 1536, 384),
+    GEMM(197, 384, 384),
+    GEMM(197, 1536, 384),
+    GEMM(197, 384, 1536),
+    COLD_MATMUL(64, 384, 384),
+    COLD_MATMUL(64, 1536, 384),
+    COLD_MATMUL(64, 384, 1536),
+    COLD_MATMUL(64, 768, 768),
+    COLD_MATMUL(64, 3072, 768),
+    COLD_MATMUL(64, 768, 3072),
+    COLD_MATMUL(197, 384, 384),
+    COLD_MATMUL(197, 1536, 384),
+    COLD_MATMUL(197, 384, 1536),
     MATMUL(model, MEMORY, 1, 1000, 1024),
     MATMUL(model, MEMORY, 1, 4096, 4096),
     MATMUL(model, MEMORY, 8, 4096, 4096),
