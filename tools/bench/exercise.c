@@ -63,7 +63,7 @@ static gboolean make_operand(leati_exercise *e, const leati_kernel_shape *shape,
   leat_error err = LEATI_RIG_ERROR;
   uint64_t address = 0;
   const DLDataType type = leati_kernel_type(e->kernel, shape);
-  const uint64_t size = (uint64_t)leati_kernel_elements(shape) * (type.bits / 8u) * copies;
+  const uint64_t size = leati_kernel_bytes(e->kernel, shape) * copies;
   const int32_t status = e->rig->api->memory->alloc(e->rig->device, size, e->stream, &address, &err);
   if (refused(status, &err, "memory for its operands", why) || !leati_rig_ok(status, &err, "alloc", error)) {
     return FALSE;
@@ -229,8 +229,7 @@ static gboolean invoke(leati_exercise *e, GError **error) {
   }
   DLTensor second = e->inputs[1].view;
   if (e->form.copies > 1) {
-    const gsize size = (gsize)leati_kernel_elements(&e->form.inputs[1]) * (second.dtype.bits / 8u);
-    second.data = (char *)second.data + e->copy * size;
+    second.data = (char *)second.data + e->copy * leati_kernel_bytes(e->kernel, &e->form.inputs[1]);
     inputs[1] = &second;
     e->copy = (e->copy + 1) % e->form.copies;
   }

@@ -387,8 +387,8 @@ static leati_kernel_shape matrix(int64_t rows, int64_t columns) {
   return (leati_kernel_shape){.rank = 2, .dims = {rows, columns}};
 }
 
-static double bytes_of(const leati_kernel *kernel, const leati_kernel_shape *shape) {
-  return (double)leati_kernel_elements(shape) * (leati_kernel_type(kernel, shape).bits / 8.0);
+uint64_t leati_kernel_bytes(const leati_kernel *kernel, const leati_kernel_shape *shape) {
+  return (uint64_t)leati_kernel_elements(shape) * (leati_kernel_type(kernel, shape).bits / 8u);
 }
 
 static void expand_matmul(const int64_t *size, leati_kernel_form *out) {
@@ -487,7 +487,9 @@ static const char *formula_of(const leati_kernel *kernel) {
 #define COLD_BYTES (512.0 * 1024 * 1024)
 
 static guint copies_of(const leati_kernel *kernel, const leati_kernel_form *form) {
-  return kernel->link == LEATI_KERNEL_COLD ? (guint)ceil(COLD_BYTES / bytes_of(kernel, &form->inputs[1])) : 1;
+  return kernel->link == LEATI_KERNEL_COLD
+             ? (guint)ceil(COLD_BYTES / (double)leati_kernel_bytes(kernel, &form->inputs[1]))
+             : 1;
 }
 
 void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
@@ -532,9 +534,9 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
     case LEATI_KERNEL_SOFTMAX:
       break;
   }
-  out->bytes = bytes_of(kernel, &out->output);
+  out->bytes = (double)leati_kernel_bytes(kernel, &out->output);
   for (guint i = 0; i < out->input_count; ++i) {
-    out->bytes += bytes_of(kernel, &out->inputs[i]);
+    out->bytes += (double)leati_kernel_bytes(kernel, &out->inputs[i]);
   }
   out->formula = formula_of(kernel);
   out->copies = copies_of(kernel, out);

@@ -112,6 +112,9 @@ int64_t leati_kernel_elements(const leati_kernel_shape *shape);
 /** Element type of a tensor of a row. */
 DLDataType leati_kernel_type(const leati_kernel *kernel, const leati_kernel_shape *shape);
 
+/** Bytes of a tensor of a row. */
+uint64_t leati_kernel_bytes(const leati_kernel *kernel, const leati_kernel_shape *shape);
+
 /** Domain of a row's operator. */
 const char *leati_kernel_domain(const leati_kernel *kernel);
 

@@ -23,8 +23,7 @@ PATIENCE = 10.0
 WAYS = ('CUDA graph', 'eager')
 COPY = {'name': 'device copy', 'op': 'Identity', 'type': 'float32', 'inputs': [[65536, 4096]],
         'input_types': ['float32'], 'output': [65536, 4096], 'attributes': {}, 'link': 'read', 'copies': 1,
-        'kind': 'memory',
-        'work': 2 * 65536 * 4096 * 4e-9, 'unit': 'GB/s'}
+        'kind': 'memory', 'work': 2 * 65536 * 4096 * 4e-9, 'unit': 'GB/s'}
 
 
 def attention(torch, row):
@@ -163,10 +162,9 @@ class Exercise:
         self.inputs = [torch.randint(0, 256, shape, dtype=torch.uint8, device=DEVICE) if name == 'uint8' else
                        torch.rand(shape, device=DEVICE).mul_(2).sub_(1).to(getattr(torch, name))
                        for shape, name in zip(row['inputs'], row['input_types'])]
-        # The second input, which takes turns: a list has as many runs as there are of it, so that none is in a cache.
-        self.copies = [self.inputs[1].clone() for _ in range(row['copies'])] if row['copies'] > 1 else None
-        self.least = row['copies']
-        self.length, self.graph = self.least, None
+        # Of the second input, which take turns: a list has a run for each, so that none is in a cache.
+        self.copies = [self.inputs[1].clone() for _ in range(row['copies'])] if row['copies'] > 1 else []
+        self.length, self.graph = row['copies'], None
         self.events, self.next = [torch.cuda.Event() for _ in range(LISTS)], 0
 
     def check(self):
@@ -175,7 +173,7 @@ class Exercise:
     def chain(self):
         first, rest = self.inputs[0], self.inputs[1:]
         for run in range(self.length):
-            if self.copies is not None:
+            if self.copies:
                 rest[0] = self.copies[run % len(self.copies)]
             result = self.operator(first, *rest)
             if self.row['link'] == 'read':
@@ -227,7 +225,7 @@ class Exercise:
         for _ in range(LISTS):
             self.step()
         while True:
-            length = max(self.least, min(LENGTH_MAX, int(LIST_SECONDS / self.measure(seconds / 4)[0])))
+            length = max(self.row['copies'], min(LENGTH_MAX, int(LIST_SECONDS / self.measure(seconds / 4)[0])))
             if length != self.length:
                 self.length = length
                 if self.graph is not None:
