@@ -147,11 +147,12 @@ said 'leat-bench: tune, LEAT_TUNING=reduce_split_fill=8: small-sum-64x384: wrong
   'it ended before: reduce_split_fill$'
 unset PACED_WRONG
 
-# Interrupted, it tells what is known. (timeout is the one that sends the signal.)
+# Interrupted, it tells what is known. timeout sends the signal: once, as Ctrl-C does, and not to its group too, since a
+# second one ends leat-bench at once.
 PACED_FAST=reduce_fill=8
 export PACED_FAST
 # shellcheck disable=SC2086
-ran 1 timeout --preserve-status -s INT 5 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune='reduce_*,row_*' \
+ran 1 timeout --foreground --preserve-status -s INT 5 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune='reduce_*,row_*' \
   --rows small-sum-64x384 --repeat 100
 said 'tune: interrupted$' 'it ended before: .*reduce_chunk_min' '^Nothing was tuned|^LEAT_TUNING='
 finish 0
