@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "graph/fold.h"
 
+#include <string.h>
+
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/fuse_integer.h"
@@ -16,10 +18,11 @@
 /* What is folded, and which results others take. */
 typedef struct folding {
   leat_graph *graph;
-  bool *folds;       /* by node */
-  bool *wanted;      /* by value: made by a node that is folded, and taken by one that is not or given by the graph */
-  uint32_t *outputs; /* the wanted values */
-  leati_view *views; /* theirs, on the host */
+  bool *folds;         /* by node */
+  bool *wanted;        /* by value: made by a node that is folded, and taken by one that is not or given by the graph */
+  uint32_t *outputs;   /* the wanted values */
+  leati_value *values; /* all, of the graph that is run to make them: its outputs are the wanted ones */
+  leati_view *views;   /* theirs, on the host */
   uint32_t count;
 } folding;
 
@@ -95,12 +98,20 @@ static int32_t make_views(folding *f, leat_error *err) {
 }
 
 /* Runs what is folded: as the graph of the same nodes that takes nothing and gives what is wanted. */
-static int32_t run(const folding *f, leat_error *err) {
+static int32_t run(folding *f, leat_error *err) {
+  f->values = leati_calloc(f->graph->value_count, sizeof(*f->values));
+  if (f->values == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u values", f->graph->value_count);
+  }
+  memcpy(f->values, f->graph->values, f->graph->value_count * sizeof(*f->values));
+  for (uint32_t v = 0; v < f->graph->value_count; ++v) {
+    f->values[v].is_output = f->wanted[v];
+  }
   leat_graph part = {.device = f->graph->device,
                      .value_count = f->graph->value_count,
                      .node_count = f->graph->node_count,
                      .output_count = f->count,
-                     .values = f->graph->values,
+                     .values = f->values,
                      .nodes = f->graph->nodes,
                      .outputs = f->outputs};
   leati_graph_plan *plan;
@@ -179,5 +190,6 @@ int32_t leati_graph_fold(leat_graph *graph, leat_error *err) {
   leati_free(f.wanted);
   leati_free(f.outputs);
   leati_free(f.views);
+  leati_free(f.values);
   return status;
 }

@@ -87,11 +87,11 @@ static drawn *list(drawing *d, drawn it, drawn *x, drawn *other) {
   return &d->list[d->count++];
 }
 
-/* An input of whole numbers up to 2. */
-static void draw_input(drawing *d, int ndim, const int64_t *shape) {
+/* An input of whole numbers up to 2, or a constant. */
+static void draw_numbers(drawing *d, bool constant, int ndim, const int64_t *shape) {
   drawn it = {.ndim = ndim, .bound = 1};
   memcpy(it.shape, shape, (size_t)ndim * sizeof(*shape));
-  const uint32_t v = add_input(d->network, ndim, shape);
+  const uint32_t v = constant ? add_constant(d->network, ndim, shape) : add_input(d->network, ndim, shape);
   for (int64_t i = 0; i < elements(ndim, shape); ++i) {
     d->network->floats[v][i] = (float)draw(d, 5) - 2;
   }
@@ -256,8 +256,12 @@ static void draw_network(drawing *d, uint64_t seed, bool brain) {
   d->network = make_network();
   d->random = seed;
   d->brain = brain;
-  draw_input(d, DIMS, (const int64_t[]){1 + draw(d, 2), draw(d, 4) == 0 ? 3 : 8, 3 + draw(d, 3), 3 + draw(d, 3)});
-  draw_input(d, 2, (const int64_t[]){1 + draw(d, 20), draw(d, 3) == 0 ? 12 : 16});
+  const int64_t image[] = {1 + draw(d, 2), draw(d, 4) == 0 ? 3 : 8, 3 + draw(d, 3), 3 + draw(d, 3)};
+  const int64_t rows[] = {1 + draw(d, 20), draw(d, 3) == 0 ? 12 : 16};
+  draw_numbers(d, false, DIMS, image);
+  draw_numbers(d, true, DIMS, image);
+  draw_numbers(d, false, 2, rows);
+  draw_numbers(d, true, 2, rows);
   for (int step = 0; step < STEPS; ++step) {
     draw_step(d);
   }

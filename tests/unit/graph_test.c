@@ -900,6 +900,27 @@ static void nodes_on_constants_run_once(void **state) {
   close_place(&p);
 }
 
+/* Of what follows from constants alone, rules leave each result that others take: here two ends of chains, one of them
+ * taken by the graph and one by another chain of constants too. */
+static void rules_keep_results_of_constants(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 2, square), v = add_constant(n, 2, square), w = add_constant(n, 2, square);
+  const uint32_t one = NODE(n, "Neg", 13, NODE(n, "Tanh", 13, v)), inner = NODE(n, "Sigmoid", 13, w);
+  const uint32_t other = NODE(n, "Neg", 13, NODE(n, "Exp", 13, inner));
+  add_output(n, one);
+  add_output(n, NODE(n, "Add", 14, NODE(n, "MatMul", 13, x, other), inner));
+  add_output(n, NODE(n, "Mul", 14, x, one));
+  static results direct, graphed;
+  run_nodes(&p, n, &direct);
+  leat_graph *const graph = build(&p, n);
+  run_graph(&p, graph, n, 0, &graphed);
+  compare(n, &direct, &graphed);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* ---- Launches -----------------------------------------------------------------------------------------------------
  */
 
@@ -1850,6 +1871,7 @@ int main(void) {
       cmocka_unit_test(scales_are_computed_on_the_host),
       cmocka_unit_test(elements_that_decide_nothing_are_not_remembered),
       cmocka_unit_test(nodes_on_constants_run_once),
+      cmocka_unit_test(rules_keep_results_of_constants),
       cmocka_unit_test(an_arena_beyond_any_device_is_refused),
       cmocka_unit_test(graphs_that_are_left_go_with_the_device),
       cmocka_unit_test(threads_build_the_same_graph_at_once),
