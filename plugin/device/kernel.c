@@ -29,7 +29,11 @@ enum {
   OP_FUNCTION_CALL = 57,
   OP_VARIABLE = 59,
   OP_DECORATE = 71,
+  OP_LOOP_MERGE = 246,
 };
+#define MATRIX_CAPABILITY 6022 /* CooperativeMatrixKHR */
+#define UNROLL 1
+#define DONT_UNROLL 2
 
 /* The instruction behind `at`, or the first one for NULL; NULL where the functions begin, which declare nothing. */
 static const uint32_t *next(const leati_kernel_code *code, const uint32_t *at) {
@@ -111,7 +115,7 @@ static const char *feature_of(const leati_physical *physical, uint32_t capabilit
       *out_has = physical->dots;
       return "fast products of bytes (VK_KHR_shader_integer_dot_product)";
     case 5345: /* VulkanMemoryModel */
-    case 6022: /* CooperativeMatrixKHR */
+    case MATRIX_CAPABILITY:
       *out_has = physical->matrix.m != 0 || physical->matrix_bfloat16.m != 0 || physical->matrix_int8.m != 0;
       return "matrices (VK_KHR_cooperative_matrix)";
     case 5116: /* BFloat16TypeKHR */
@@ -244,12 +248,31 @@ static void insert_halves(uint32_t *words, size_t count) {
   memcpy(words + HEADER_WORDS, capabilities, sizeof(capabilities));
 }
 
-bool leati_kernel_module(const leati_kernel_code *code, const leati_constants *constants, bool converts_halves,
-                         uint32_t **out_words, size_t *out_size) {
-  const size_t added = converts_halves && asks_for_halves(code) ? (CAPABILITIES_WORDS + MODES_WORDS) * 4 : 0;
+static bool multiplies_matrices(const leati_kernel_code *code) {
+  const uint32_t *at = next(code, NULL);
+  while (at != NULL && (at[0] & 0xffffu) == OP_CAPABILITY && at[1] != MATRIX_CAPABILITY) {
+    at = next(code, at);
+  }
+  return at != NULL && (at[0] & 0xffffu) == OP_CAPABILITY;
+}
+
+/* Lets loops that are to be written out stay loops. */
+static void keep_loops(const leati_kernel_code *code, uint32_t *words) {
+  for (uint32_t *at = words + HEADER_WORDS; at < words + (code->end - code->words); at += at[0] >> 16) {
+    if ((at[0] & 0xffffu) == OP_LOOP_MERGE && at[3] == UNROLL) {
+      at[3] = DONT_UNROLL;
+    }
+  }
+}
+
+bool leati_kernel_module(const leati_physical *physical, const leati_kernel_code *code,
+                         const leati_constants *constants, uint32_t **out_words, size_t *out_size) {
+  const bool keeps_loops = (physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0 && multiplies_matrices(code);
+  const size_t added =
+      physical->converts_halves && asks_for_halves(code) ? (CAPABILITIES_WORDS + MODES_WORDS) * sizeof(uint32_t) : 0;
   *out_words = NULL;
   *out_size = leati_kernel_code_size(code) + added;
-  if (code->links == 0 && added == 0) {
+  if (code->links == 0 && !keeps_loops && added == 0) {
     return true;
   }
   uint32_t *const words = leati_calloc(1, *out_size);
@@ -260,8 +283,11 @@ bool leati_kernel_module(const leati_kernel_code *code, const leati_constants *c
   if (code->links != 0) {
     link_calls(code, constants, words);
   }
+  if (keeps_loops) {
+    keep_loops(code, words);
+  }
   if (added != 0) {
-    insert_halves(words, leati_kernel_code_size(code) / 4);
+    insert_halves(words, leati_kernel_code_size(code) / sizeof(uint32_t));
   }
   *out_words = words;
   return true;

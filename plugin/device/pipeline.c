@@ -64,7 +64,7 @@ static int32_t make_module(leat_device *device, const leati_pipeline_key *key, V
   const leati_kernel_code *const code = &leati_kernel_codes[key->kernel];
   uint32_t *words;
   size_t size;
-  if (!leati_kernel_module(code, &key->constants, device->physical->converts_halves, &words, &size)) {
+  if (!leati_kernel_module(device->physical, code, &key->constants, &words, &size)) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for kernel %s", code->name);
   }
   const VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,

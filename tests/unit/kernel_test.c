@@ -407,7 +407,7 @@ static void calls_are_linked_by_constants(void **state) {
   }
   uint32_t *words;
   size_t size;
-  assert_true(leati_kernel_module(code, &constants, false, &words, &size));
+  assert_true(leati_kernel_module(&able, code, &constants, &words, &size));
   assert_non_null(words);
   assert_int_equal(size, leati_kernel_code_size(code));
   assert_int_equal(read_links(code, words, found), LEATI_CONSTANTS_MAX - first);
@@ -438,10 +438,12 @@ static void exact_conversions_are_asked_for(void **state) {
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
     const leati_constants constants = {{0}};
+    leati_physical exact = able;
+    exact.converts_halves = true;
     uint32_t *plain_copy, *copy;
     size_t plain_size, size;
-    assert_true(leati_kernel_module(code, &constants, false, &plain_copy, &plain_size));
-    assert_true(leati_kernel_module(code, &constants, true, &copy, &size));
+    assert_true(leati_kernel_module(&able, code, &constants, &plain_copy, &plain_size));
+    assert_true(leati_kernel_module(&exact, code, &constants, &copy, &size));
     const uint32_t *const plain = plain_copy != NULL ? plain_copy : code->words;
     const uint32_t *const words = copy != NULL ? copy : code->words;
     uint32_t found = 0, entry = 0;
@@ -467,6 +469,41 @@ static void exact_conversions_are_asked_for(void **state) {
   assert_true(asking > 0 && asking < LEATI_KERNEL_COUNT - 1);
 }
 
+/* On a software device, kernels for matrix hardware keep their loops, and nothing else of them is changed. */
+static void loops_are_kept_where_processors_multiply(void **state) {
+  (void)state;
+  enum { OP_LOOP_MERGE = 246, UNROLL = 1, DONT_UNROLL = 2 };
+  leati_physical software = able;
+  software.info.flags = LEAT_DEVICE_SOFTWARE;
+  uint32_t kept = 0, alone = 0, of_matrices = 0;
+  for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
+    const leati_kernel_code *const code = &leati_kernel_codes[i];
+    const leati_constants constants = {{0}};
+    bool matrices = false;
+    uint32_t *plain_copy, *copy;
+    size_t size;
+    assert_true(leati_kernel_module(&able, code, &constants, &plain_copy, &size));
+    assert_true(leati_kernel_module(&software, code, &constants, &copy, &size));
+    const uint32_t *const plain = plain_copy != NULL ? plain_copy : code->words;
+    const uint32_t *const words = copy != NULL ? copy : code->words;
+    for (size_t at = HEADER_WORDS; at < size / sizeof(uint32_t); at += plain[at] >> 16) {
+      const uint32_t op = plain[at] & 0xffffu;
+      const bool written_out = op == OP_LOOP_MERGE && plain[at + 3] == UNROLL;
+      matrices = matrices || (op == OP_CAPABILITY && plain[at + 1] == 6022); /* CooperativeMatrixKHR */
+      for (size_t w = at; w < at + (plain[at] >> 16); ++w) {
+        assert_int_equal(words[w], written_out && matrices && w == at + 3 ? DONT_UNROLL : plain[w]);
+      }
+      kept += written_out && matrices;
+      alone += written_out && !matrices;
+    }
+    of_matrices += matrices;
+    leati_free(plain_copy);
+    leati_free(copy);
+  }
+  assert_true(alone > 0);
+  assert_true(kept >= of_matrices);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(constants_are_those_of_the_module),
@@ -483,6 +520,7 @@ int main(void) {
       cmocka_unit_test(subgroups_are_those_that_it_is_written_for),
       cmocka_unit_test(an_unknown_capability_is_refused),
       cmocka_unit_test(exact_conversions_are_asked_for),
+      cmocka_unit_test(loops_are_kept_where_processors_multiply),
       cmocka_unit_test(calls_are_linked_by_constants),
   };
   return cmocka_run_group_tests_name("kernel", tests, NULL, NULL);
