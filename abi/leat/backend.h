@@ -757,6 +757,8 @@ typedef struct leat_event_api {
  *   in the memory of the earlier ones what was there. An attention_bias takes keys from total_sequence_length on out.
  *   Where all positions are new, only the first of position_ids counts, and all batches go on from it; of numbers that
  *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
+ * - RotaryEmbedding of com.microsoft counts on from position_ids of one dimension. A position that there are no angles
+ *   for is that of the nearest.
  *
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
  * - FusedMatMul(A, B, bias?, residual?, factor?) is activation(alpha A' B' + bias + residual), or with residual_first =

@@ -47,6 +47,21 @@
   }
 #define LAYOUTS(q, k, v, y) \
   A_STRING("q_layout", q), A_STRING("k_layout", k), A_STRING("v_layout", v), A_STRING("y_layout", y)
+/* Turned by the angles of positions. */
+#define ROTARY(named, views, attributes_given, ...)                                                                    \
+  {                                                                                                                    \
+    .name = "RotaryEmbedding", .label = named, .since_version = 23, .variants = views, .attributes = attributes_given, \
+    .inputs = {                                                                                                        \
+      __VA_ARGS__                                                                                                      \
+    }                                                                                                                  \
+  }
+#define ROTARY_OF_MICROSOFT(named, views, attributes_given, ...)                                          \
+  {                                                                                                       \
+    .name = "RotaryEmbedding", .label = "microsoft_" named, .since_version = 1, .domain = LEAT_MICROSOFT, \
+    .variants = views, .attributes = attributes_given, .inputs = {                                        \
+      __VA_ARGS__                                                                                         \
+    }                                                                                                     \
+  }
 /* One head of so many elements, longer than one tile of queries and of keys. */
 #define HEAD(size)                                                                                      \
   ATTENTION(23, "head_of_" #size, VIEW_OFFSET, NO_ATTRIBUTES, F32(1, 2, 19, size), F32(1, 2, 35, size), \
@@ -117,6 +132,15 @@
             ATTRIBUTES(LAYOUTS("bsx", "bhds", "bhsd", "bsx"), A_INT("q_num_heads", 3), A_FLOAT("scale", 0.3f)),        \
             RANGE_OF(t, -2, 2, 2, 17, 96), RANGE_OF(t, -2, 2, 2, 3, 32, 133), RANGE_OF(t, -2, 2, 2, 3, 133, 20),       \
             RANGE_OF(t, -2, 2, 2, 1, 1, 133))
+
+/* A type of RotaryEmbedding: both operators, heads side by side and apart, all of them turned and a part. */
+#define ROTARY_OF(type_label, t)                                                                                       \
+  ROTARY(type_label "_numbered", VIEWS | VIEW_OFFSET, ATTRIBUTES(A_INT("num_heads", 3)), RANGE_OF(t, -2, 2, 2, 5, 96), \
+         ANGLES(t, 9, 16), I64_IS(DIMS(2, 5), 0, 1, 2, 3, 4, 8, 7, 0, -1, 12)),                                        \
+      ROTARY_OF_MICROSOFT(type_label, VIEWS | VIEW_OFFSET, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 5, 32),             \
+                          I64_IS(DIMS(1), 3), ANGLES(t, 9, 16)),                                                       \
+      ROTARY_OF_MICROSOFT(type_label "_part", 0, ATTRIBUTES(A_INT("num_heads", 3), A_INT("rotary_embedding_dim", 20)), \
+                          RANGE_OF(t, -2, 2, 2, 5, 96), I64_RANGE(0, 8, 2, 5), ANGLES(t, 9, 10))
 
 /* Few queries of heads of whole pieces of 16 bytes, as decoders have them: sizes of heads and how many share keys, odd
  * numbers of keys that several workgroups of a device might share, caches that go on where they are or elsewhere, and
@@ -373,6 +397,26 @@ static const leati_op_spec specs[] = {
     ATTENTION(23, "few_of_last_keys", 0, ATTRIBUTES(A_FLOAT("scale", 1.0f)), F32_RANGE(5, 6, 1, 1, 1, 64),
               F32_RANGE(5, 6, 1, 1, 36, 64), F32(1, 1, 36, 64),
               F32_IS(DIMS(1, 36), TAKEN_OUT_8, TAKEN_OUT_8, TAKEN_OUT_8, TAKEN_OUT_8, 0, 1, 0, -1)),
+    {.name = "RotaryEmbedding",
+     .label = "float32",
+     .since_version = 23,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(2, 3, 7, 32), F32_RANGE(-1, 1, 2, 7, 16), F32_RANGE(-1, 1, 2, 7, 16)}},
+    ROTARY("interleaved", VIEWS, ATTRIBUTES(A_INT("interleaved", 1), A_INT("num_heads", 5)), F32(2, 7, 90),
+           F32_RANGE(-1, 1, 2, 7, 9), F32_RANGE(-1, 1, 2, 7, 9)),
+    ROTARY("part", VIEW_TRANSPOSED, ATTRIBUTES(A_INT("interleaved", 1), A_INT("rotary_embedding_dim", 4)),
+           F32(2, 3, 7, 11), ANGLES(LEATI_REF_FLOAT32, 6, 2), I64_RANGE(-2, 9, 2, 7)),
+    ROTARY("long", 0, NO_ATTRIBUTES, F32(1, 4, 300, 64), F32_RANGE(-1, 1, 1, 300, 32), F32_RANGE(-1, 1, 1, 300, 32)),
+    ROTARY("no_positions", 0, NO_ATTRIBUTES, F32(2, 3, 0, 32), F32(2, 0, 16), F32(2, 0, 16)),
+    ROTARY("special", 0, NO_ATTRIBUTES, F32_SPECIAL(1, 1, 1, 4, 32), F32_RANGE(-1, 1, 1, 4, 16),
+           F32_RANGE(-1, 1, 1, 4, 16)),
+    ROTARY_OF("float32", LEATI_REF_FLOAT32),
+    ROTARY_OF("float16", LEATI_REF_FLOAT16),
+    ROTARY_OF("bfloat16", LEATI_REF_BFLOAT16),
+    /* From one number on, past the last of the angles. */
+    ROTARY_OF_MICROSOFT("counted", VIEWS, ATTRIBUTES(A_INT("interleaved", 1), A_INT("num_heads", 2)), F32(3, 7, 16),
+                        I64_IS(DIMS(1), 5), ANGLES(LEATI_REF_FLOAT32, 9, 4)),
     FEW("float32", LEATI_REF_FLOAT32),
     FEW("float16", LEATI_REF_FLOAT16),
     FEW("bfloat16", LEATI_REF_BFLOAT16),

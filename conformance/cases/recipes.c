@@ -1290,6 +1290,48 @@ static void group_query(leati_draw *d) {
   d->output_count = leati_draw_chance(d, 80) ? 3 : 1;
 }
 
+/* Angles for each position of a batch, or for any and numbers that say which, in range or not; of com.microsoft one
+ * number, or none of the heads. */
+static void rotary(leati_draw *d) {
+  const bool microsoft = strcmp(d->info->domain, "") != 0;
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t batch = leati_draw_int(d, least, 3);
+  const int64_t rows = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 4);
+  const int64_t heads = leati_draw_int(d, 1, 4);
+  const int64_t size = 2 * leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 64 : 6);
+  const bool flat = leati_draw_chance(d, 50);
+  const bool partly = leati_draw_chance(d, 30);
+  const int64_t pairs = partly ? leati_draw_int(d, 1, size / 2) : size / 2;
+  const bool numbered = microsoft || leati_draw_chance(d, 50);
+  const bool counted = microsoft && leati_draw_chance(d, 40);
+  const int64_t positions = rows + leati_draw_int(d, 1, 9);
+  leati_draw_input(
+      d, type, flat ? 3 : 4,
+      flat ? (const int64_t[4]){batch, rows, heads * size, 0} : (const int64_t[4]){batch, heads, rows, size});
+  const int64_t together[3] = {batch, rows, pairs}, any[2] = {positions, pairs};
+  for (int k = 0; k < 3; k++) {
+    if (k == (microsoft ? 0 : 2)) {
+      if (!numbered) {
+        continue;
+      }
+      leati_draw_tensor *ids = leati_draw_input(d, LEAT_TYPE_INT64, counted ? 1 : 2,
+                                                counted ? (const int64_t[2]){1, 0} : (const int64_t[2]){batch, rows});
+      for (int64_t i = 0; i < (counted ? 1 : batch * rows); i++) {
+        leati_draw_set(ids, i, (double)leati_draw_int(d, -2, positions + 2));
+      }
+    } else {
+      leati_draw_input(d, type, numbered ? 2 : 3, numbered ? any : together);
+    }
+  }
+  if (!microsoft || partly || leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "num_heads", heads);
+  if (partly)
+    leati_draw_attribute_int(d, "rotary_embedding_dim", 2 * pairs);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "interleaved", 1);
+}
+
 /* Layouts of queries, keys, values and result that go together, and whether heads lie side by side in one. */
 static void fused_attention(leati_draw *d) {
   static const char *const layouts[][4] = {{"bhsd", "bhsd", "bhsd", "bhsd"}, {"bshd", "bhds", "shbd", "bsx"},
@@ -1708,6 +1750,8 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", "", "Attention", attention},
     {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", attention},
     {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", group_query},
+    {"movement", "", "RotaryEmbedding", rotary},
+    {"movement", LEAT_MICROSOFT, "RotaryEmbedding", rotary},
     {"matmul", "leat", "FusedAttention", fused_attention},
     {"conv", "", "Conv", conv},
     {"conv", LEAT_MICROSOFT, "FusedConv", conv},

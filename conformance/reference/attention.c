@@ -429,8 +429,29 @@ static int64_t position_of(const attention *a, const leati_ref_tensor *ids, int6
   return (given < 0 ? 0 : given < last ? given : last) + (a->ends ? 0 : s);
 }
 
-/* Turns pairs of elements by the angles of their positions; `x` becomes the result. Two products and a sum, each
- * rounded once, if not together. */
+/* Element `e` of a head, of which so many pairs are turned, at an angle of which the cosines and sines begin at `at`.
+ * Two products and a sum, each rounded once, if not together. */
+typedef struct turn {
+  const leati_ref_tensor *cosines, *sines;
+  bool interleaved;
+  int64_t pairs;
+} turn;
+static double turned(const turn *by, const double *head, int64_t stride, int64_t e, int64_t at, double *out_bound) {
+  const double own = head[e * stride];
+  *out_bound = 0;
+  if (e >= 2 * by->pairs) {
+    return own;
+  }
+  const bool second = by->interleaved ? e % 2 == 1 : e >= by->pairs;
+  const int64_t apart = by->interleaved ? 1 : by->pairs;
+  const int64_t pair = by->interleaved ? e / 2 : second ? e - by->pairs : e;
+  const double straight = own * by->cosines->f[at + pair];
+  const double crossed = head[(second ? e - apart : e + apart) * stride] * by->sines->f[at + pair];
+  *out_bound = 2 * LEATI_REF_ULP * (fabs(straight) + fabs(crossed)) + 3 * FLT_MIN;
+  return second ? straight + crossed : straight - crossed;
+}
+
+/* Turns pairs of elements by the angles of their positions; `x` becomes the result. */
 static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_ref_tensor *out) {
   const leati_ref_tensor *cosines = leati_ref_input(node, 7);
   const leati_ref_tensor *sines = leati_ref_input(node, 8);
@@ -439,8 +460,10 @@ static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_r
       cosines->dims[0] != sines->dims[0] || cosines->dims[1] != sines->dims[1] || 2 * cosines->dims[1] > x->size) {
     return leati_ref_fail(node, "%s: no angles", node->name);
   }
-  const bool interleaved = leati_ref_int(node, "rotary_interleaved", 0) != 0;
-  const int64_t pairs = cosines->dims[1];
+  const turn by = {.cosines = cosines,
+                   .sines = sines,
+                   .interleaved = leati_ref_int(node, "rotary_interleaved", 0) != 0,
+                   .pairs = cosines->dims[1]};
   const int64_t dims[4] = {x->batch, x->heads, x->positions, x->size};
   leati_ref_tensor_init(out, node->inputs[0]->type, 4, dims);
   for (int64_t i = 0; i < out->count; i++) {
@@ -448,23 +471,11 @@ static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_r
     const int64_t s = i / dims[3] % dims[2];
     const int64_t h = i / dims[3] / dims[2] % dims[1];
     const int64_t b = i / dims[3] / dims[2] / dims[1];
-    const double own = x->f[place_of(x, b, h, s, e)];
-    out->f[i] = own;
-    if (e >= 2 * pairs) {
-      continue;
-    }
-    const bool second = interleaved ? e % 2 == 1 : e >= pairs;
-    const int64_t apart = interleaved ? 1 : pairs;
-    const int64_t pair = interleaved ? e / 2 : second ? e - pairs : e;
-    const double other = x->f[place_of(x, b, h, s, second ? e - apart : e + apart)];
     /* A number that is out of range may lead to a position that no angles are for. */
     const int64_t last = cosines->dims[0] - 1;
     const int64_t position = position_of(a, ids, b, s, last);
-    const int64_t angle = (position < last ? position : last) * pairs + pair;
-    const double straight = own * cosines->f[angle];
-    const double crossed = other * sines->f[angle];
-    out->f[i] = second ? straight + crossed : straight - crossed;
-    out->bound[i] = 2 * LEATI_REF_ULP * (fabs(straight) + fabs(crossed)) + 3 * FLT_MIN;
+    out->f[i] = turned(&by, &x->f[place_of(x, b, h, s, 0)], x->strides[3], e,
+                       (position < last ? position : last) * by.pairs, &out->bound[i]);
   }
   *x = (operand){.f = out->f,
                  .off = out->bound,
@@ -536,8 +547,49 @@ static bool run_group_query(leati_ref_node *node) {
   return done;
 }
 
-const leati_ref_entry leati_ref_attention[] = {{"Attention", run_attention},
-                                               {"FusedAttention", run_attention},
-                                               {"GroupQueryAttention", run_group_query},
-                                               {"MultiHeadAttention", run_multi_head},
-                                               {NULL, NULL}};
+/* ONNX's has angles by batch and position, or by the position that position_ids say; com.microsoft's, of which the
+ * second input is position_ids, has the latter, or one number from which all positions count on. */
+static bool run_rotary(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const bool microsoft = node->input_count > 1 && node->inputs[1] != NULL && node->inputs[1]->type == LEATI_REF_INT64;
+  const leati_ref_tensor *ids = leati_ref_input(node, microsoft ? 1 : 3);
+  const leati_ref_tensor *cosines = leati_ref_input(node, microsoft ? 2 : 1);
+  const leati_ref_tensor *sines = leati_ref_input(node, microsoft ? 3 : 2);
+  if (cosines == NULL || sines == NULL || cosines->count != sines->count || cosines->rank != (ids != NULL ? 2 : 3) ||
+      cosines->dims[cosines->rank - 1] == 0 || (x->rank != 3 && x->rank != 4)) {
+    return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  const turn by = {.cosines = cosines,
+                   .sines = sines,
+                   .interleaved = leati_ref_int(node, "interleaved", 0) != 0,
+                   .pairs = cosines->dims[cosines->rank - 1]};
+  const int64_t given = leati_ref_int(node, "num_heads", 0);
+  const int64_t heads = x->rank == 4 ? x->dims[1] : given != 0 ? given : x->dims[2] / (2 * by.pairs);
+  const int64_t rows = x->dims[x->rank - 2];
+  const int64_t size = x->rank == 4 ? x->dims[3] : heads != 0 ? x->dims[2] / heads : 0;
+  const int64_t last = ids != NULL ? cosines->dims[0] - 1 : 0;
+  if (size == 0 || heads * size * rows * x->dims[0] != x->count || 2 * by.pairs > size ||
+      (ids != NULL ? ids->count != 1 && ids->count != x->dims[0] * rows : cosines->dims[1] != rows)) {
+    return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
+  for (int64_t i = 0; i < x->count; i++) {
+    const int64_t line = i / size;
+    const int64_t s = (x->rank == 4 ? line : line / heads) % rows;
+    const int64_t b = line / (heads * rows);
+    int64_t position = b * rows + s;
+    if (ids != NULL) {
+      const bool counted = ids->rank < 2;
+      const int64_t from = ids->i[counted ? 0 : position];
+      position = (from < 0 ? 0 : from < last ? from : last) + (counted ? s : 0);
+      position = position < last ? position : last;
+    }
+    node->outputs[0].f[i] =
+        turned(&by, &x->f[line * size], 1, i % size, position * by.pairs, &node->outputs[0].bound[i]);
+  }
+  return true;
+}
+
+const leati_ref_entry leati_ref_attention[] = {
+    {"Attention", run_attention},           {"FusedAttention", run_attention}, {"GroupQueryAttention", run_group_query},
+    {"MultiHeadAttention", run_multi_head}, {"RotaryEmbedding", run_rotary},   {NULL, NULL}};

@@ -86,7 +86,7 @@ bool leati_attention_few_fits(const leat_device *device, const leati_attention *
 
 /* Fills in where keys and values come from, and where the caches go on. */
 static int32_t fill_new(const leati_attention *a, const leati_append *append, few_args *args, leat_error *err) {
-  args->rotation = leati_rotation_fill(append);
+  args->rotation = leati_rotation_fill(&append->rotation);
   args->count = (uint32_t)a->k.heads.shape[2];
   leati_heads_strides(&a->k.heads, args->k_strides);
   leati_heads_strides(&a->v.heads, args->v_strides);
@@ -135,8 +135,9 @@ int32_t leati_plan_attention_few(leati_planner *planner, const leati_attention *
       .args_size = sizeof(args),
       LEATI_READS({&a->q.view, &base->q}, {k, &base->k}, {v, &base->v}, {a->mask, &base->mask},
                   {a->lengths.view, &base->lengths.at}, {new_k, &args.k}, {new_v, &args.v},
-                  {leati_attention_sinks(a), &base->sinks}, {behind->cosines, &args.rotation.cosines},
-                  {behind->sines, &args.rotation.sines}, {behind->position_ids, &args.rotation.position_ids}),
+                  {leati_attention_sinks(a), &base->sinks}, {behind->rotation.cosines, &args.rotation.cosines},
+                  {behind->rotation.sines, &args.rotation.sines},
+                  {behind->rotation.position_ids, &args.rotation.position_ids}),
       LEATI_WRITES({&a->y.view, &base->y}, {&pieces, &base->pieces}, {parts[0].to, &args.to_k},
                    {parts[1].to, &args.to_v})};
   const uint32_t rows = base->share * base->queries;

@@ -215,13 +215,13 @@ int32_t leati_plan_attention_behind(leati_planner *planner, const leati_call *ca
   const leati_operand fresh[] = {attention->k, attention->v, attention->q};
   leati_operand *const to[] = {&attention->k, &attention->v, &attention->q};
   leati_operand past[2];
-  append->count = append->cosines != NULL ? LEATI_APPEND_PARTS : 2;
+  append->count = append->rotation.cosines != NULL ? LEATI_APPEND_PARTS : 2;
   for (uint32_t i = 0; i < append->count; ++i) {
     const bool queries = to[i] == &attention->q, values = to[i] == &attention->v;
     append->parts[i] = (leati_append_part){.fresh = &fresh[i],
                                            .to = queries ? NULL : leati_output(call, 1 + i),
                                            .queries = queries,
-                                           .rotates = append->cosines != NULL && !values};
+                                           .rotates = append->rotation.cosines != NULL && !values};
     if (given[i] != NULL) {
       leati_view walked;
       LEATI_TRY(leati_plan_walkable(planner, given[i], &walked, err));

@@ -271,15 +271,15 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
   fill_scores(state, &in, walked, &a);
   LEATI_TRY(leati_heads_read(leati_op_def_of(op)->info.name, &a.y.view, "results", LEATI_HEADS_TOGETHER, state->heads,
                              &a.y.heads, err));
-  leati_append append = {.interleaved = state->interleaved};
+  leati_append append = {.rotation = {.interleaved = state->interleaved}};
   if (!first) {
     append.lengths = a.lengths;
   }
   if (state->rotates) {
-    append.cosines = &walked[COSINES];
-    append.sines = &walked[SINES];
-    append.position_ids = walked[POSITION_IDS].present ? &walked[POSITION_IDS] : NULL;
-    append.counted = first;
+    append.rotation.cosines = &walked[COSINES];
+    append.rotation.sines = &walked[SINES];
+    append.rotation.position_ids = walked[POSITION_IDS].present ? &walked[POSITION_IDS] : NULL;
+    append.rotation.counted = first;
   }
   return leati_plan_attention_behind(planner, call, &a, walked[PAST_KEY].present ? &walked[PAST_KEY] : NULL,
                                      walked[PAST_VALUE].present ? &walked[PAST_VALUE] : NULL, in.room, &append, err);

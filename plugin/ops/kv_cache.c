@@ -36,19 +36,19 @@ leati_lengths_args leati_lengths_fill(const leati_lengths *lengths) {
   return args;
 }
 
-leati_rotation_args leati_rotation_fill(const leati_append *append) {
-  leati_rotation_args args = {.interleaved = append->interleaved};
-  if (append->cosines != NULL) {
+leati_rotation_args leati_rotation_fill(const leati_rotation *rotation) {
+  leati_rotation_args args = {.interleaved = rotation->interleaved};
+  if (rotation->cosines != NULL) {
     for (uint32_t d = 0; d < 2; ++d) {
-      args.cosine_strides[d] = (int32_t)append->cosines->strides[d];
-      args.sine_strides[d] = (int32_t)append->sines->strides[d];
+      args.cosine_strides[d] = (int32_t)rotation->cosines->strides[d];
+      args.sine_strides[d] = (int32_t)rotation->sines->strides[d];
     }
-    args.id_step = append->counted;
-    for (uint32_t d = 0; d < 2 && append->position_ids != NULL && !append->counted; ++d) {
-      args.id_strides[d] = (int32_t)append->position_ids->strides[d];
+    args.id_step = rotation->counted;
+    for (uint32_t d = 0; d < 2 && rotation->position_ids != NULL && !rotation->counted; ++d) {
+      args.id_strides[d] = (int32_t)rotation->position_ids->strides[d];
     }
-    args.positions = (int32_t)append->cosines->shape[0];
-    args.pairs = (uint32_t)append->cosines->shape[1];
+    args.positions = (int32_t)rotation->cosines->shape[0];
+    args.pairs = (uint32_t)rotation->cosines->shape[1];
   }
   return args;
 }
@@ -74,7 +74,7 @@ static bool fill_part(const leati_append_part *part, part_args *args) {
 int32_t leati_plan_append(leati_planner *planner, const leati_append *append, leat_error *err) {
   const leati_operand *const first = append->parts[0].fresh;
   append_args args = {.lengths = leati_lengths_fill(&append->lengths),
-                      .rotation = leati_rotation_fill(append),
+                      .rotation = leati_rotation_fill(&append->rotation),
                       .used = append->count,
                       .batches = (uint32_t)first->heads.shape[0],
                       .past = (int32_t)append->past,
@@ -94,9 +94,9 @@ int32_t leati_plan_append(leati_planner *planner, const leati_append *append, le
     largest = fours > largest ? fours : largest;
   }
   reads[read_count++] = (leati_access){append->lengths.view, &args.lengths.at};
-  reads[read_count++] = (leati_access){append->cosines, &args.rotation.cosines};
-  reads[read_count++] = (leati_access){append->sines, &args.rotation.sines};
-  reads[read_count++] = (leati_access){append->position_ids, &args.rotation.position_ids};
+  reads[read_count++] = (leati_access){append->rotation.cosines, &args.rotation.cosines};
+  reads[read_count++] = (leati_access){append->rotation.sines, &args.rotation.sines};
+  reads[read_count++] = (leati_access){append->rotation.position_ids, &args.rotation.position_ids};
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_APPEND, append->parts[0].to->type),
                    .constants.append = {.quads = quads}},

@@ -28,6 +28,29 @@ typedef struct leati_lengths_args {
 /** Fills in the record, but for the address. */
 leati_lengths_args leati_lengths_fill(const leati_lengths *lengths);
 
+/** By what pairs of elements are turned. */
+typedef struct leati_rotation {
+  const leati_view *cosines, *sines; /**< of angles, by position and pair; that kernels can walk; NULL: nothing turns */
+  /** By which position, of 64 bits, each new one of each batch is turned, that kernels can walk; NULL: by that where it
+   * goes. What is out of range is taken for the nearest that there are angles for. */
+  const leati_view *position_ids;
+  bool counted;     /**< only the first of them counts, and all batches go on from there */
+  bool interleaved; /**< neighbours are a pair; else an element of the first half and of the second */
+} leati_rotation;
+
+/** In argument records; Rotation of kernels/rotary.glsl. */
+typedef struct leati_rotation_args {
+  uint64_t cosines, sines, position_ids;
+  int32_t cosine_strides[2], sine_strides[2], id_strides[2];
+  uint32_t id_step;
+  uint32_t pairs;
+  uint32_t interleaved;
+  int32_t positions;
+} leati_rotation_args;
+
+/** Fills in the record, but for addresses; all 0 where nothing is turned. */
+leati_rotation_args leati_rotation_fill(const leati_rotation *rotation);
+
 /** A cache, with the new positions that go behind its own; or queries, which go by themselves. */
 typedef struct leati_append_part {
   const leati_operand *past; /**< NULL: none */
@@ -45,26 +68,8 @@ typedef struct leati_append {
   leati_append_part parts[LEATI_APPEND_PARTS]; /**< of one type, with the same batches and new positions */
   leati_lengths lengths;                       /**< of earlier and new positions together, if it has a view; */
   int64_t past;                                /**< else: earlier positions */
-  const leati_view *cosines, *sines; /**< what is rotated: angles, by position and pair; that kernels can walk */
-  /** By which position, of 64 bits, each new one of each batch is rotated, that kernels can walk; NULL: by that where
-   * it goes. What is out of range is taken for the nearest that there are angles for. */
-  const leati_view *position_ids;
-  bool counted;     /**< only the first of them counts, and all batches go on from there */
-  bool interleaved; /**< neighbours are a pair; else an element of the first half and of the second */
+  leati_rotation rotation;
 } leati_append;
-
-/** In argument records, the part of it that rotates; Rotation of kernels/rotary.glsl. */
-typedef struct leati_rotation_args {
-  uint64_t cosines, sines, position_ids;
-  int32_t cosine_strides[2], sine_strides[2], id_strides[2];
-  uint32_t id_step;
-  uint32_t pairs;
-  uint32_t interleaved;
-  int32_t positions;
-} leati_rotation_args;
-
-/** Fills in the record, but for addresses; all 0 where nothing is rotated. */
-leati_rotation_args leati_rotation_fill(const leati_append *append);
 
 /** Plans it, as one dispatch.
  * @errors OUT_OF_MEMORY, INTERNAL, NOT_SUPPORTED: a result of 2^31 elements or more */

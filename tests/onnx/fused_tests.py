@@ -26,7 +26,9 @@ CONV = {"x": [1, 3, 8, 8], "w": [4, 3, 3, 3], "b": [4]}
 GEMM = {"a": [5, 7], "b": [9, 7], "c": [9]}
 HEADS = {"q": [2, 9, 48], "k": [2, 40, 48], "v": [2, 40, 30]}
 SQUARE = {"q": [2, 40, 48], "k": [2, 40, 48], "v": [2, 40, 48]}
-RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3}
+APART = {"x": [2, 3, 5, 16], "positions": [2, 5], "cosines": [9, 8], "sines": [9, 8]}
+TOGETHER = APART | {"x": [2, 5, 48]}
+RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3}  # of results; that of others is the shape of "x"
 # Operator, shapes of the inputs (those without one are absent), attributes.
 CASES = [
     ("FusedConv", {**CONV, "z": [1, 4, 8, 8]}, {"activation": "Relu", "pads": [1, 1, 1, 1]}),
@@ -49,17 +51,27 @@ CASES = [
     ("MultiHeadAttention", HEADS | {"": None, " ": None, "bias": [2, 3, 9, 40]}, {"num_heads": 3}),
     ("MultiHeadAttention", HEADS | {"": None, " ": None, "bias": [1, 1, 9, 40]}, {"num_heads": 3}),
     ("MultiHeadAttention", SQUARE, {"num_heads": 3, "unidirectional": 1}),
+    ("RotaryEmbedding", APART, {}),
+    ("RotaryEmbedding", APART | {"positions": [1]}, {"interleaved": 1}),
+    ("RotaryEmbedding", TOGETHER, {}),
+    ("RotaryEmbedding", TOGETHER | {"cosines": [9, 6], "sines": [9, 6]}, {"num_heads": 3, "rotary_embedding_dim": 12}),
 ]
+
+
+def type_of(name):
+    return TensorProto.INT64 if name == "positions" else TensorProto.FLOAT
+
+
+def numbers(rng, name, shape):
+    return rng.integers(0, 5, shape) if name == "positions" else rng.uniform(-1, 1, shape).astype(np.float32)
 
 
 def make_model(operator, shapes, attributes):
     names = [name.strip() for name in shapes]
     node = helper.make_node(operator, names, ["y"], domain="com.microsoft", **attributes)
-    inputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items() if shape]
-    rank = RANKS[operator]
-    graph = helper.make_graph(
-        [node], "fused", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * rank)]
-    )
+    inputs = [helper.make_tensor_value_info(name, type_of(name), shape) for name, shape in shapes.items() if shape]
+    shape = [None] * RANKS[operator] if operator in RANKS else shapes["x"]
+    graph = helper.make_graph([node], "fused", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)])
     domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=domains, ir_version=9).SerializeToString()
 
@@ -70,7 +82,7 @@ def main():
     wrong = 0
     for operator, shapes, attributes in CASES:
         model = make_model(operator, shapes, attributes)
-        feeds = {name: rng.uniform(-1, 1, shape).astype(np.float32) for name, shape in shapes.items() if shape}
+        feeds = {name: numbers(rng, name, shape) for name, shape in shapes.items() if shape}
         got = on_leat.session(model, devices).run(None, feeds)[0]
         wanted = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)[0]
         off = float(np.abs(got - wanted).max())
