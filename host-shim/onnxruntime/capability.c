@@ -14,6 +14,7 @@ typedef struct asking {
   const leati_kernel_registry *registry;
   OrtEpGraphSupportInfo *support;
   const OrtLogger *logger;
+  const leati_model_inputs *inputs;
   leati_trials *trials;
   bool is_body; /* of If, Loop or Scan */
 } asking;
@@ -136,8 +137,8 @@ static OrtStatus *claim_island(const asking *self, leati_node_list *list, uint32
       members[count++] = list->nodes[i].node;
     }
   }
-  OrtStatus *status =
-      leati_island_try(self->provider_device, self->registry, members, count, self->trials, claimed, &why);
+  OrtStatus *status = leati_island_try(self->provider_device, self->registry, self->inputs, members, count,
+                                       self->trials, claimed, &why);
   if (!status && !*claimed) {
     dissolve(list, island);
     leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
@@ -238,7 +239,7 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   /* Release 1.24 counts the islands of each graph from 0 and names them by that alone, so that those of a body and of
    * the graph around it meet. */
   if (!status && wishes->islands && (!self->is_body || self->runtime->version > 24)) {
-    status = leati_islands_find(list, self->provider_device, self->registry, self->logger, &found);
+    status = leati_islands_find(list, self->provider_device, self->registry, self->inputs, self->logger, &found);
   }
   if (!status) {
     status = claim_islands(self, list, found, &islands);
@@ -260,6 +261,7 @@ OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_regis
                  .registry = registry,
                  .support = support,
                  .logger = logger,
+                 .inputs = wishes->inputs,
                  .trials = trials,
                  .is_body = parent != NULL};
   const OrtKernelRegistry *kernels = NULL;

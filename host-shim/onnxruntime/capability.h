@@ -9,10 +9,11 @@
 #include "kernel_registry.h"
 #include "shared_device.h"
 
-/** What a session wants. */
+/** What a session wants, and of which model. */
 typedef struct leati_capability_wishes {
   bool whole;   /**< it must not use the CPU provider, so even shape arithmetic goes to the device */
   bool islands; /**< nodes that can run as one do */
+  const leati_model_inputs *inputs; /**< of the model */
 } leati_capability_wishes;
 
 /** Tells ONNX Runtime which nodes of a graph run on Leat: those that the backend supports on the device and that no
@@ -24,7 +25,7 @@ typedef struct leati_capability_wishes {
  * @param graph [in] the graph
  * @param support [inout] where ONNX Runtime takes the answer
  * @param logger [in] the session's logger
- * @param wishes [in] what the session wants
+ * @param wishes [in] what the session wants, and of which model
  * @param trials [inout] keeps the graphs of the islands, until they are built for good
  * @param has_bodies [inout] set to true if the graph is the body of a node and some of its nodes run on Leat
  * @return NULL, or what went wrong */

@@ -17,7 +17,8 @@ typedef struct provider {
   leati_kernel_registry *registry;
   const OrtLogger *logger;
   leati_session_options options;
-  leati_trials trials; /* while the session is made */
+  leati_model_inputs inputs; /* of the graph that was asked about last, whose islands are built next */
+  leati_trials trials;       /* while the session is made */
   /* Nodes in bodies of If, Loop or Scan are ours. Those operators read what a body gives, on the host, without waiting
    * for anything. Written while the session is made. */
   bool has_bodies;
@@ -32,9 +33,13 @@ static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *gr
   provider *self = (provider *)base;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "GetCapability");
   if (!status) {
-    const leati_capability_wishes wishes = {.whole = self->options.fallback_bans, .islands = self->options.graph_path};
-    status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes,
-                                   &self->trials, &self->has_bodies);
+    const leati_capability_wishes wishes = {
+        .whole = self->options.fallback_bans, .islands = self->options.graph_path, .inputs = &self->inputs};
+    status = leati_model_inputs_read(&self->inputs, self->head.device->runtime, graph);
+    if (!status) {
+      status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes,
+                                     &self->trials, &self->has_bodies);
+    }
     leati_ep_gate_leave();
   }
   return status;
@@ -58,8 +63,8 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
   }
   size_t made = 0;
   while (made < count && !status) {
-    status = leati_island_create(self->head.device, self->registry, graphs[made], fused_nodes[made], self->logger,
-                                 &out[made]);
+    status = leati_island_create(self->head.device, self->registry, &self->inputs, graphs[made], fused_nodes[made],
+                                 self->logger, &out[made]);
     made += !status;
   }
   if (status) {
@@ -236,6 +241,7 @@ OrtStatus *leati_ep_create(leati_shared_device *device, leati_kernel_registry *r
 void leati_ep_destroy(OrtEp *base) {
   provider *self = (provider *)base;
   leati_trials_clear(&self->trials, self->head.device->runtime);
+  leati_model_inputs_clear(&self->inputs);
   leati_session_options_clear(&self->options);
   free(self);
 }

@@ -21,6 +21,7 @@ typedef struct ends {
 typedef struct reader {
   leati_graph_description *out;
   const leati_kernel_registry *registry;
+  const leati_model_inputs *inputs; /* of the model */
   const leati_runtime *runtime;
   leati_scratch *scratch; /* of the description */
   ends *ends;             /* of each node */
@@ -143,14 +144,28 @@ static OrtStatus *describe_values(reader *self) {
   return status;
 }
 
+static void forget_shape(leat_value_info *value) {
+  value->ndim = -1;
+  value->shape = NULL;
+}
+
 /* Says of what nodes give no more than its element type. Its shape follows from that of the inputs, and a model may
  * declare another one, which ONNX Runtime only warns of. */
-static void forget_shapes(const reader *self, const leat_graph_node *node) {
+static void forget_results(const reader *self, const leat_graph_node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     if (node->outputs[i] != LEAT_GRAPH_NO_VALUE) {
-      leat_value_info *value = &self->values[node->outputs[i]];
-      value->ndim = -1;
-      value->shape = NULL;
+      forget_shape(&self->values[node->outputs[i]]);
+    }
+  }
+}
+
+/* The same for inputs that are not the model's: nobody checks their shapes, and a launch with others than said fails.
+ */
+static void forget_inputs(const reader *self) {
+  const leat_graph_desc *graph = &self->out->graph;
+  for (uint32_t i = 0; i < graph->input_count; i++) {
+    if (!leati_model_inputs_have(self->inputs, self->names[graph->inputs[i]].name)) {
+      forget_shape(&self->values[graph->inputs[i]]);
     }
   }
 }
@@ -233,7 +248,7 @@ static OrtStatus *describe_nodes(reader *self) {
     list[i] = &nodes[i];
     status = describe_node(self, i, &nodes[i]);
     if (!status) {
-      forget_shapes(self, &nodes[i]);
+      forget_results(self, &nodes[i]);
     }
   }
   return status;
@@ -295,12 +310,22 @@ static OrtStatus *read_all(reader *self, const OrtNode *fused) {
   if (!status) {
     status = describe_nodes(self);
   }
-  return status || fused ? status : derive_border(self);
+  if (!status && !fused) {
+    status = derive_border(self);
+  }
+  if (!status) {
+    forget_inputs(self);
+  }
+  return status;
 }
 
 OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_kernel_registry *registry,
-                                        const OrtGraph *graph, const OrtNode *fused) {
-  reader self = {.out = out, .registry = registry, .runtime = registry->runtime, .scratch = &out->values.scratch};
+                                        const leati_model_inputs *inputs, const OrtGraph *graph, const OrtNode *fused) {
+  reader self = {.out = out,
+                 .registry = registry,
+                 .inputs = inputs,
+                 .runtime = registry->runtime,
+                 .scratch = &out->values.scratch};
   OrtStatus *status = self.runtime->ort->Graph_GetNumNodes(graph, &self.node_count);
   const OrtNode **nodes = leati_scratch_alloc(self.scratch, self.node_count, sizeof(*nodes));
   if (!status && !nodes) {
@@ -314,9 +339,11 @@ OrtStatus *leati_graph_description_read(leati_graph_description *out, const leat
 }
 
 OrtStatus *leati_graph_description_of_nodes(leati_graph_description *out, const leati_kernel_registry *registry,
-                                            const OrtNode *const *nodes, size_t count) {
+                                            const leati_model_inputs *inputs, const OrtNode *const *nodes,
+                                            size_t count) {
   reader self = {.out = out,
                  .registry = registry,
+                 .inputs = inputs,
                  .runtime = registry->runtime,
                  .scratch = &out->values.scratch,
                  .nodes = nodes,

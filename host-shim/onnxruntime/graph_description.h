@@ -7,6 +7,7 @@
 
 #include "description.h"
 #include "kernel_registry.h"
+#include "model_inputs.h"
 
 /** A graph's description and what it points to. All zero is an empty one. For one thread at a time. */
 typedef struct leati_graph_description {
@@ -16,26 +17,30 @@ typedef struct leati_graph_description {
 } leati_graph_description;
 
 /** Describes the nodes of an island. Initializers are constants of the graph, but for those that the node that takes
- * the island's place takes as inputs.
+ * the island's place takes as inputs. Of values the element types are said, and the shapes of those alone that are
+ * constants or inputs of the model.
  * @threads one at a time per description
  * @param out [inout] an empty description; clear it also on failure
  * @param registry [in] the operators
+ * @param inputs [in] the inputs of the model
  * @param graph [in] the nodes of the island, whose names and initializers the description borrows
  * @param fused [in] the node in their place: its inputs and outputs, in this order, are those of the graph
  * @return NULL, or what went wrong */
 OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_kernel_registry *registry,
-                                        const OrtGraph *graph, const OrtNode *fused);
+                                        const leati_model_inputs *inputs, const OrtGraph *graph, const OrtNode *fused);
 
 /** Describes some nodes of a graph as a graph of their own. Its inputs are what none of them gives and is no constant,
- * its outputs what some of them give and none takes.
+ * its outputs what some of them give and none takes. Shapes are said as by leati_graph_description_read().
  * @threads one at a time per description
  * @param out [inout] an empty description; clear it also on failure
  * @param registry [in] the operators
+ * @param inputs [in] the inputs of the model
  * @param nodes [in] the nodes in topological order, whose names and initializers the description borrows
  * @param count elements of `nodes`; not 0
  * @return NULL, or what went wrong */
 OrtStatus *leati_graph_description_of_nodes(leati_graph_description *out, const leati_kernel_registry *registry,
-                                            const OrtNode *const *nodes, size_t count);
+                                            const leati_model_inputs *inputs, const OrtNode *const *nodes,
+                                            size_t count);
 
 /** Frees what a description holds; it is empty then.
  * @threads one at a time per description

@@ -113,8 +113,8 @@ static OrtStatus *build(leati_callee *callee, const leat_graph_desc *graph) {
 }
 
 OrtStatus *leati_island_create(leati_shared_device *device, const leati_kernel_registry *registry,
-                               const OrtGraph *graph, const OrtNode *fused, const OrtLogger *logger,
-                               OrtNodeComputeInfo **out) {
+                               const leati_model_inputs *inputs, const OrtGraph *graph, const OrtNode *fused,
+                               const OrtLogger *logger, OrtNodeComputeInfo **out) {
   const leati_runtime *runtime = device->runtime;
   island *self = calloc(1, sizeof(*self));
   if (!self) {
@@ -126,7 +126,7 @@ OrtStatus *leati_island_create(leati_shared_device *device, const leati_kernel_r
                                     .ReleaseState = island_release_state};
   self->callee = (leati_callee){.runtime = runtime, .device = device};
   leati_graph_description description = {0};
-  OrtStatus *status = leati_graph_description_read(&description, registry, graph, fused);
+  OrtStatus *status = leati_graph_description_read(&description, registry, inputs, graph, fused);
   if (!status) {
     status = build(&self->callee, &description.graph);
   }
@@ -165,14 +165,14 @@ void leati_trials_clear(leati_trials *trials, const leati_runtime *runtime) {
 }
 
 OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_registry *registry,
-                            const OrtNode *const *nodes, size_t count, leati_trials *trials, bool *out_possible,
-                            leat_error *why) {
+                            const leati_model_inputs *inputs, const OrtNode *const *nodes, size_t count,
+                            leati_trials *trials, bool *out_possible, leat_error *why) {
   const leati_runtime *runtime = device->runtime;
   leat_device *opened = NULL;
   leat_graph *graph = NULL;
   leati_graph_description description = {0};
   *out_possible = false;
-  OrtStatus *status = leati_graph_description_of_nodes(&description, registry, nodes, count);
+  OrtStatus *status = leati_graph_description_of_nodes(&description, registry, inputs, nodes, count);
   if (!status) {
     int32_t code = leati_shared_device_open(device, &opened, why);
     if (code == LEAT_OK) {

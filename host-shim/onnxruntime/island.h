@@ -6,20 +6,22 @@
 #define LEAT_ONNXRUNTIME_ISLAND_H_
 
 #include "kernel_registry.h"
+#include "model_inputs.h"
 #include "shared_device.h"
 
 /** Builds the graph of an island.
  * @threads any
  * @param device [inout] the device, which must outlive the island, and is opened if need be
  * @param registry [in] the operators
+ * @param inputs [in] the inputs of the model, those that leati_island_try() was given
  * @param graph [in] the nodes of the island
  * @param fused [in] the node in their place
  * @param logger [in] the session's logger
  * @param out [out] what ONNX Runtime calls; release with leati_island_destroy()
  * @return NULL, or what went wrong */
 OrtStatus *leati_island_create(leati_shared_device *device, const leati_kernel_registry *registry,
-                               const OrtGraph *graph, const OrtNode *fused, const OrtLogger *logger,
-                               OrtNodeComputeInfo **out);
+                               const leati_model_inputs *inputs, const OrtGraph *graph, const OrtNode *fused,
+                               const OrtLogger *logger, OrtNodeComputeInfo **out);
 
 /** Graphs that were built to see whether they can be. While they are there, a graph of the same nodes finds its
  * constants on the device. */
@@ -32,6 +34,7 @@ typedef struct leati_trials {
  * @threads any
  * @param device [inout] the device, which is opened if need be
  * @param registry [in] the operators
+ * @param inputs [in] the inputs of the model
  * @param nodes [in] the nodes in topological order
  * @param count elements of `nodes`; not 0
  * @param trials [inout] keeps the graph; NULL: nobody does
@@ -39,8 +42,8 @@ typedef struct leati_trials {
  * @param why [out] why not, if it cannot
  * @return NULL, or what went wrong */
 OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_registry *registry,
-                            const OrtNode *const *nodes, size_t count, leati_trials *trials, bool *out_possible,
-                            leat_error *why);
+                            const leati_model_inputs *inputs, const OrtNode *const *nodes, size_t count,
+                            leati_trials *trials, bool *out_possible, leat_error *why);
 
 /** Destroys the graphs.
  * @threads owner, inside of the gate

@@ -10,6 +10,7 @@ typedef struct search {
   const leati_node_list *list;
   leati_shared_device *device;
   const leati_kernel_registry *registry;
+  const leati_model_inputs *inputs;
   const OrtLogger *logger;
   leati_partition_node *nodes; /* one for each node of the list */
   leati_partition_edge *edges; /* one for each input at most */
@@ -199,7 +200,7 @@ static OrtStatus *try_sources(search *self, uint32_t node, bool *marks, const Or
         members[member++] = self->list->nodes[i].node;
       }
     }
-    status = leati_island_try(self->device, self->registry, members, count, NULL, &possible, &why);
+    status = leati_island_try(self->device, self->registry, self->inputs, members, count, NULL, &possible, &why);
     if (!status && !possible) {
       leati_ort_log(self->list->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
                     LEATI_PROVIDER_NAME ": a node is in no island: %s", why.message);
@@ -227,9 +228,9 @@ static OrtStatus *try_all(search *self, leati_scratch *scratch) {
 }
 
 OrtStatus *leati_islands_find(leati_node_list *list, leati_shared_device *device, const leati_kernel_registry *registry,
-                              const OrtLogger *logger, uint32_t *out_count) {
+                              const leati_model_inputs *inputs, const OrtLogger *logger, uint32_t *out_count) {
   leati_scratch scratch = {0};
-  search self = {.list = list, .device = device, .registry = registry, .logger = logger};
+  search self = {.list = list, .device = device, .registry = registry, .inputs = inputs, .logger = logger};
   OrtStatus *status = search_read(&self, &scratch);
   if (!status) {
     status = try_all(&self, &scratch);

@@ -6,6 +6,7 @@
 #define LEAT_ONNXRUNTIME_ISLANDS_H_
 
 #include "kernel_registry.h"
+#include "model_inputs.h"
 #include "node_list.h"
 #include "shared_device.h"
 
@@ -20,10 +21,11 @@
  * @param list [inout] the nodes of a graph, with their operators, and those that stay on the host
  * @param device [inout] the device, which is opened if need be
  * @param registry [in] the operators
+ * @param inputs [in] the inputs of the model
  * @param logger [in] the session's logger
  * @param out_count [out] number of islands
  * @return NULL, or what went wrong */
 OrtStatus *leati_islands_find(leati_node_list *list, leati_shared_device *device, const leati_kernel_registry *registry,
-                              const OrtLogger *logger, uint32_t *out_count);
+                              const leati_model_inputs *inputs, const OrtLogger *logger, uint32_t *out_count);
 
 #endif /* LEAT_ONNXRUNTIME_ISLANDS_H_ */
