@@ -8,7 +8,8 @@
 #define SMALL_ELEMENTS 512
 
 /* Operators that shape arithmetic is made of. The host provider of ONNX Runtime has all of them for the element types
- * that is_plain() allows. */
+ * that is_plain() allows, and Leat's graphs too, but for some that tests/lint/shape_arithmetic.py names: these stay
+ * outside of islands. */
 static const struct {
   const char *name;
   bool grows; /* can make something large of small inputs */

@@ -113,3 +113,12 @@ float leati_attributes_float(const leati_kept_attributes *attributes, const char
   const leat_attribute *const found = leati_attributes_find(attributes, name);
   return found != NULL ? found->f : otherwise;
 }
+
+void leati_attributes_order(const leati_kept_attributes *attributes, int32_t rank, int64_t *out) {
+  /* Without a list it turns the order around. */
+  const leat_attribute *const perm = leati_attributes_find(attributes, "perm");
+  const bool turned = perm == NULL || perm->count == 0;
+  for (int32_t d = 0; d < rank; ++d) {
+    out[d] = turned ? rank - 1 - d : perm->ints[d];
+  }
+}

@@ -26,5 +26,8 @@ const leat_attribute *leati_attributes_find(const leati_kept_attributes *attribu
 /** Its number; `otherwise` if none is kept. */
 int64_t leati_attributes_int(const leati_kept_attributes *attributes, const char *name, int64_t otherwise);
 float leati_attributes_float(const leati_kept_attributes *attributes, const char *name, float otherwise);
+/** The order of dimensions that a Transpose of `rank` was made with: dimension d of its result is the input's
+ * `out[d]`. */
+void leati_attributes_order(const leati_kept_attributes *attributes, int32_t rank, int64_t *out);
 
 #endif /* LEAT_PLUGIN_GRAPH_ATTRIBUTES_H_ */

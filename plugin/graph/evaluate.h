@@ -23,13 +23,11 @@ typedef struct leati_elements {
   const void *bytes;
 } leati_elements;
 
-/** Whether output 0, of a node that evaluates, can be computed for its type and shape; an operand that decides shapes
- * must be. */
+/** Whether output 0, of a node that evaluates, can be computed for its type; all of LEATI_EVALUATED_TYPES can. */
 bool leati_can_evaluate(const leati_node *node, const leati_view *out);
 
-/** Computes output 0, of the type and shape of `out`, from inputs that the operator has inferred it from.
- * @errors NOT_SUPPORTED */
-int32_t leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes,
-                       leat_error *err);
+/** Computes output 0, of the type and shape of `out`, from inputs that the operator has inferred it from and found
+ * right. */
+void leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes);
 
 #endif /* LEAT_PLUGIN_GRAPH_EVALUATE_H_ */

@@ -46,15 +46,6 @@ static int32_t write_attention(leati_fusion *f, uint32_t n, const attention *a, 
 
 /* ---- Movements -------------------------------------------------------------------------------------------------- */
 
-/* The order of a Transpose's dimensions, `rank` of them: result dimension d is the input's `order[d]`. */
-static void read_order(const leati_node *node, int32_t rank, int64_t *order) {
-  const leat_attribute *const perm = leati_attributes_find(&node->attributes, "perm");
-  for (int32_t d = 0; d < rank; ++d) {
-    const int64_t at = perm != NULL && (uint64_t)d < perm->count ? perm->ints[d] : rank - 1 - d;
-    order[d] = at < 0 ? at + rank : at;
-  }
-}
-
 /* Looks through a Transpose that makes operand `i`. */
 static bool through_transpose(const leati_fusion *f, attention *a, uint32_t i, const leati_node *node) {
   const size_t rank = strlen(a->layouts[i]);
@@ -63,7 +54,7 @@ static bool through_transpose(const leati_fusion *f, attention *a, uint32_t i, c
   if (!leati_fusion_is(node, "", "Transpose") || leati_fusion_view(f, node->inputs[0])->ndim != (int32_t)rank) {
     return false;
   }
-  read_order(node, (int32_t)rank, order);
+  leati_attributes_order(&node->attributes, (int32_t)rank, order);
   for (size_t d = 0; d < rank; ++d) {
     before[order[d]] = a->layouts[i][d];
   }
@@ -256,7 +247,7 @@ static int32_t fuse_movement(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   if (leati_fusion_is(node, "", "Transpose")) {
     int64_t order[LAYOUT_MOST];
     char after[LAYOUT_MOST + 1] = "";
-    read_order(node, before->ndim, order);
+    leati_attributes_order(&node->attributes, before->ndim, order);
     for (int32_t d = 0; d < before->ndim; ++d) {
       after[d] = a.layouts[Y][order[d]];
     }

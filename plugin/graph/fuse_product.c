@@ -228,14 +228,12 @@ static bool keeps_order(const leati_fusion *f, const leati_node *node) {
   if (!leati_fusion_is(node, "", "Transpose")) {
     return false;
   }
-  /* Without a list it turns the order of the dimensions around. */
-  const leat_attribute *const perm = leati_attributes_find(&node->attributes, "perm");
-  const bool turned = perm == NULL || perm->count == 0;
   const leati_view *const x = leati_fusion_view(f, node->inputs[0]);
-  int64_t before = -1;
+  int64_t order[LEAT_MAX_RANK], before = -1;
+  leati_attributes_order(&node->attributes, x->ndim, order);
   bool rising = true;
   for (int32_t d = 0; d < x->ndim && rising; ++d) {
-    const int64_t axis = turned ? x->ndim - 1 - d : perm->ints[d];
+    const int64_t axis = order[d];
     if (x->shape[axis] != 1) {
       rising = axis > before;
       before = axis;

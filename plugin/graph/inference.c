@@ -178,9 +178,9 @@ static int32_t evaluate_node(leati_inference *inference, const leati_node *node,
     }
   }
   inference->evaluated += inference->graph->values[node->outputs[0]].decides ? 0 : value->view.count;
-  int32_t status = make_scrap(inference, value, err);
+  const int32_t status = make_scrap(inference, value, err);
   if (status == LEAT_OK) {
-    status = leati_evaluate(node, inputs, &value->view, inference->scraps->bytes, err);
+    leati_evaluate(node, inputs, &value->view, inference->scraps->bytes);
   }
   leati_free(inputs);
   return status;

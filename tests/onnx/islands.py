@@ -50,6 +50,10 @@ class Model:
         self.constant("times", np.array(3, np.int64))
         self.constant("begin", np.array([0], np.int64))
         self.constant("last", np.array([1], np.int64))
+        self.constant("two", np.array([2], np.int64))
+        self.constant("minus_one", np.array([-1], np.int64))
+        self.constant("before_all", np.array([np.iinfo(np.int64).min], np.int64))
+        self.constant("pairs", np.array([-1, 2], np.int64))
         self.constant("width", np.array([WIDTH], np.int64))
 
     def constant(self, name, value):
@@ -113,6 +117,17 @@ class Model:
         column = self.node("Unsqueeze", [self.node("Range", ["first", rows, "step"]), "last"])
         return self.node("Add", [at, self.node("Cast", [column], to=TensorProto.FLOAT)])
 
+    def padded(self, at):
+        """Adds rows and takes them away again; how many is computed as PyTorch's exporter of TorchScript does."""
+        rows = self.node("Gather", [self.node("Shape", [at]), "begin"])
+        pairs = self.node("Reshape", [self.node("Concat", ["begin", "begin", "begin", rows], axis=0), "pairs"])
+        turned = self.node("Slice", [pairs, "minus_one", "before_all", "begin", "minus_one"])
+        pads = self.node("Reshape", [self.node("Transpose", [turned], perm=[1, 0]), "minus_one"])
+        reduction = self.random.choice(("ReduceMax", "ReduceMin"))
+        end = self.node(reduction, [self.node("Tile", [rows, "two"])])
+        padded = self.node("Pad", [at, self.node("Cast", [pads], to=TensorProto.INT64)])
+        return self.node("Slice", [padded, "begin", end])
+
     def floated(self, at):
         """A shape by way of floats."""
         floats = self.node("Cast", [self.node("Shape", [at])], to=TensorProto.FLOAT)
@@ -141,6 +156,7 @@ class Model:
                 lambda: self.node("Add", [at, self.node("Expand", ["one", self.node("Shape", [at])])]),
                 lambda: self.sized(at),
                 lambda: self.counted(at),
+                lambda: self.padded(at),
                 lambda: self.floated(at),
             ))()
         self.values.append(made)

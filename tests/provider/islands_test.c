@@ -208,6 +208,35 @@ static void test_shape_arithmetic_goes_along(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
+/* Rows are added and taken away again. How many follows as PyTorch's exporter of TorchScript writes F.pad: from pairs
+ * for each dimension, which a Transpose makes the list of pads. */
+static void test_pads_go_along(void **state) {
+  (void)state;
+  const int64_t one_dim[] = {1}, two_dim[] = {2};
+  const int64_t zero = 0, minus_one = -1, square[] = {2, 2};
+  ort_model model;
+  begin_rows(&model);
+  ort_model_constant(&model, "zero", ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, one_dim, 1, &zero);
+  ort_model_constant(&model, "flat", ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, one_dim, 1, &minus_one);
+  ort_model_constant(&model, "square", ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, two_dim, 1, square);
+  ort_model_node(&model, "Neg", "neg", "x", "a", NULL, 0);
+  ort_model_node(&model, "Shape", "shape", "a", "s", NULL, 0);
+  ort_model_node(&model, "Gather", "gather", "s zero", "rows", "axis", 0);
+  ort_model_node(&model, "Concat", "concat", "zero rows zero zero", "list", "axis", 0);
+  ort_model_node(&model, "Reshape", "pair", "list square", "pairs", NULL, 0);
+  ort_model_node(&model, "Transpose", "transpose", "pairs", "turned", NULL, 0);
+  ort_model_node(&model, "Reshape", "flatten", "turned flat", "pads", NULL, 0);
+  ort_model_node(&model, "Pad", "pad", "a pads", "b", NULL, 0);
+  ort_model_node(&model, "ReduceMax", "most", "turned", "end", "keepdims", 0);
+  ort_model_node(&model, "Reshape", "listed", "end flat", "ends", NULL, 0);
+  ort_model_node(&model, "Slice", "slice", "b zero ends", "c", NULL, 0);
+  ort_model_node(&model, "Add", "add", "c c", "y", NULL, 0);
+  OrtSession *session = session_of(&model);
+  expect_islands(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
+  expect_rows(session, 1, twice);
+  fixture.ort->ReleaseSession(session);
+}
+
 /* What is needed on the host outside of the island stays there, and all that follows from it. */
 static void test_shape_arithmetic_for_others_stays(void **state) {
   (void)state;
@@ -505,6 +534,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_absent_inputs_stay_absent),
       cmocka_unit_test(test_a_shape_goes_from_node_to_node),
       cmocka_unit_test(test_shape_arithmetic_goes_along),
+      cmocka_unit_test(test_pads_go_along),
       cmocka_unit_test(test_shape_arithmetic_for_others_stays),
       cmocka_unit_test(test_shape_arithmetic_that_the_backend_lacks_stays),
       cmocka_unit_test(test_shapes_from_outside_stay_on_the_host),

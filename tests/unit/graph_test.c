@@ -1376,7 +1376,7 @@ static void check_evaluation(const place *p, network *n) {
     }
     memset(found, 0, sizeof(found));
     assert_true(node->evaluates);
-    assert_ok(leati_evaluate(node, inputs, &views[v], found, &err));
+    leati_evaluate(node, inputs, &views[v], found);
     if (computes() && memcmp(found, given[v], bytes_of(&tensor)) != 0) {
       fail_msg("node %u: %s", k, n->nodes[k].op);
     }
@@ -1456,6 +1456,60 @@ static void shape_arithmetic_is_what_operators_compute(void **state) {
   close_place(&p);
 }
 
+static void what_moves_and_reduces_is_what_operators_compute(void **state) {
+  const place p = open_place(state);
+  static const int64_t cube[] = {2, 2, 2}, matrix[] = {2, 4}, none[] = {0, 2}, middle = 1;
+  static const int64_t numbers[] = {7, -7, 0, INT64_MIN, 5, -1, INT64_MAX, INT64_C(1) << 31};
+  static const leat_attribute
+      axes = {.struct_size = sizeof(axes), .type = LEAT_ATTRIBUTE_INTS, .name = "axes", .count = 1, .ints = &middle},
+      keep = {.struct_size = sizeof(keep), .type = LEAT_ATTRIBUTE_INT, .name = "keepdims"},
+      noop = {.struct_size = sizeof(noop), .type = LEAT_ATTRIBUTE_INT, .name = "noop_with_empty_axes", .i = 1},
+      small = {.struct_size = sizeof(small), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 6};
+  static const leat_attribute *const dropped[] = {&keep}, *const listed[] = {&axes, &keep}, *const nothing[] = {&noop},
+                                     *const narrow[] = {&small};
+  static const struct {
+    const char *name;
+    uint32_t with_list, with_input; /* versions: the axes are an attribute, or an input */
+  } reductions[] = {{"ReduceSum", 11, 13}, {"ReduceProd", 13, 18}, {"ReduceMax", 13, 18}, {"ReduceMin", 13, 18}};
+  network *n = make_network();
+  uint32_t a = add_ints(n, 3, cube, numbers);
+  const uint32_t b = add_ints(n, 2, matrix, numbers), without = add_ints(n, 2, none, numbers);
+  (void)NODE(n, "Transpose", 13, a);
+  (void)with(n, swapped, NODE(n, "Transpose", 13, a));
+  (void)with(n, turned_3, NODE(n, "Transpose", 13, a));
+  (void)NODE(n, "Transpose", 13, b);
+  (void)NODE(n, "Transpose", 13, without);
+  (void)NODE(n, "Transpose", 13, add_ints(n, 0, NULL, numbers));
+  (void)NODE(n, "Tile", 13, b, add_list(n, 2, (const int64_t[]){2, 1}));
+  (void)NODE(n, "Tile", 13, b, add_list(n, 2, (const int64_t[]){1, 2}));
+  (void)NODE(n, "Tile", 13, b, add_list(n, 2, (const int64_t[]){0, 3}));
+  check_evaluation(&p, n);
+  for (size_t i = 0; i < sizeof(reductions) / sizeof(reductions[0]); ++i) {
+    const char *const name = reductions[i].name;
+    const uint32_t by_list = reductions[i].with_list, by_input = reductions[i].with_input;
+    n = make_network();
+    a = add_ints(n, 3, cube, numbers);
+    const uint32_t narrowed = with(n, narrow, NODE(n, "Cast", 13, a));
+    (void)NODE(n, name, by_list, a);
+    (void)with(n, dropped, NODE(n, name, by_list, a));
+    (void)NODE(n, name, by_list, a);
+    set_attributes(n, listed, 2);
+    (void)NODE(n, name, by_input, a, add_list(n, 2, (const int64_t[]){-1, 0}));
+    (void)with(n, dropped, NODE(n, name, by_input, a, add_list(n, 1, (const int64_t[]){-2})));
+    (void)with(n, nothing, NODE(n, name, by_input, a));
+    (void)NODE(n, name, by_input, narrowed, add_list(n, 1, (const int64_t[]){1}));
+    check_evaluation(&p, n);
+    n = make_network();
+    a = add_ints(n, 2, none, numbers);
+    const uint32_t empty = with(n, narrow, NODE(n, "Cast", 13, a));
+    (void)NODE(n, name, by_input, a, add_list(n, 1, (const int64_t[]){0}));
+    (void)NODE(n, name, by_input, empty, add_list(n, 1, (const int64_t[]){0}));
+    (void)NODE(n, name, by_input, a, add_list(n, 1, (const int64_t[]){1}));
+    check_evaluation(&p, n);
+  }
+  close_place(&p);
+}
+
 /* Of numbers for which every device gives the same: roots and quotients may differ in the last place. */
 static void scales_are_computed_on_the_host(void **state) {
   const place p = open_place(state);
@@ -1466,37 +1520,29 @@ static void scales_are_computed_on_the_host(void **state) {
   const uint32_t x = NODE(n, "Cast", 13, add_ints(n, 1, row, sizes));
   set_attribute(n, &real, &list[0]);
   const uint32_t root = NODE(n, "Sqrt", 13, x), one = NODE(n, "Div", 14, x, x);
-  const uint32_t matrix = NODE(n, "Reshape", 14, NODE(n, "Div", 14, one, root), add_list(n, 2, square_of_two));
+  const uint32_t inverse = NODE(n, "Div", 14, one, root), fraction = NODE(n, "Sub", 14, inverse, x);
+  (void)NODE(n, "Floor", 13, fraction);
+  (void)NODE(n, "Ceil", 13, fraction);
+  const uint32_t matrix = NODE(n, "Reshape", 14, inverse, add_list(n, 2, square_of_two));
   (void)NODE(n, "Reciprocal", 13, matrix);
   (void)NODE(n, "Mul", 14, NODE(n, "Sub", 14, x, root), NODE(n, "Add", 14, x, NODE(n, "Neg", 13, root)));
   check_evaluation(&p, n);
   close_place(&p);
 }
 
-/* Products along one axis are the device's, though all that they take is known on the host. */
+/* Running sums are the device's, though all that they take is known on the host. */
 static void what_the_host_does_not_compute_runs_on_the_device(void **state) {
   const place p = open_place(state);
   network *const n = make_network();
-  static const int64_t along = 1;
-  static const leat_attribute axes = {.struct_size = sizeof(axes),
-                                      .type = LEAT_ATTRIBUTE_INTS,
-                                      .name = "axes",
-                                      .count = 1,
-                                      .ints = &along},
-                              keep = {.struct_size = sizeof(keep), .type = LEAT_ATTRIBUTE_INT, .name = "keepdims"};
   const uint32_t six = add_list(n, 6, (const int64_t[]){1, 2, 3, 4, 5, 6});
   const uint32_t matrix = NODE(n, "Reshape", 14, six, add_list(n, 2, (const int64_t[]){2, 3}));
-  add_output(n, NODE(n, "ReduceProd", 13, matrix));
-  const leat_attribute *const list[] = {&axes, &keep};
-  n->nodes[n->desc.node_count - 1].attribute_count = 2;
-  n->nodes[n->desc.node_count - 1].attributes = list;
+  add_output(n, NODE(n, "CumSum", 14, matrix, add_index(n, 1)));
   leat_graph *const graph = build(&p, n);
   static results found;
   run_graph(&p, graph, n, 0, &found);
-  int64_t products[2];
-  memcpy(products, found.floats[0], sizeof(products));
+  static const int64_t sums[] = {1, 3, 6, 4, 9, 15};
   assert_int_equal(found.shapes[0].dims[0], 2);
-  assert_true(!computes() || (products[0] == 6 && products[1] == 120));
+  assert_true(!computes() || memcmp(found.floats[0], sums, sizeof(sums)) == 0);
   assert_ok(p.f->api->graph->destroy(graph, &err));
   free(n);
   close_place(&p);
@@ -1741,8 +1787,40 @@ static void shapes_from_the_device_are_refused(void **state) {
   spoiled s = make_spoiled();
   const uint32_t list = add_value(s.n, int_type, 1, (const int64_t[]){1});
   s.n->inputs[s.n->desc.input_count++] = list;
-  add_output(s.n, NODE(s.n, "Reshape", 14, s.sum, NODE(s.n, "ReduceMax", 18, list)));
-  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "node 2: ReduceMax: shapes follow from what it makes");
+  add_output(s.n, NODE(s.n, "Reshape", 14, s.sum, NODE(s.n, "CumSum", 14, list, add_index(s.n, 0))));
+  refuse(&p, &s, LEAT_ERROR_NOT_SUPPORTED, "node 2: CumSum: shapes follow from what it makes");
+  free(s.n);
+  close_place(&p);
+}
+
+/* What computes shapes on the host is not handed attributes or axes that lead out of its operands. */
+static void shape_arithmetic_that_is_wrong_is_refused(void **state) {
+  const place p = open_place(state);
+  static const int64_t two[] = {2};
+  static const int64_t below[] = {-1, 0}, above[] = {0, 2}, twice[] = {1, 1}, pair[] = {1, 2};
+  static const struct {
+    const int64_t *order;
+    uint32_t count;
+    const char *words;
+  } orders[] = {{below, 2, "'perm' holds -1"},
+                {above, 2, "'perm' holds 2"},
+                {twice, 2, "'perm' names a dimension twice"},
+                {below + 1, 1, "'perm' has 1 elements for an input of rank 2"}};
+  static const int64_t axes[] = {2, -3, INT64_MIN, INT64_MAX};
+  spoiled s = make_spoiled();
+  for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); ++i) {
+    const leat_attribute perm = ATTRIBUTE(INTS, .name = "perm", .ints = orders[i].order, .count = orders[i].count);
+    const leat_attribute *const list[] = {&perm};
+    const uint32_t pairs = NODE(s.n, "Reshape", 14, add_ints(s.n, 1, two, square), add_list(s.n, 2, pair));
+    const uint32_t turned = with(s.n, list, NODE(s.n, "Transpose", 13, pairs));
+    add_output(s.n, NODE(s.n, "Reshape", 14, s.sum, turned));
+    refuse(&p, &s, LEAT_ERROR_INVALID_ARGUMENT, orders[i].words);
+  }
+  for (size_t i = 0; i < sizeof(axes) / sizeof(axes[0]); ++i) {
+    const uint32_t most = NODE(s.n, "ReduceMax", 18, add_ints(s.n, 1, two, square), add_list(s.n, 1, &axes[i]));
+    add_output(s.n, NODE(s.n, "Reshape", 14, s.sum, most));
+    refuse(&p, &s, LEAT_ERROR_INVALID_ARGUMENT, "ReduceMax");
+  }
   free(s.n);
   close_place(&p);
 }
@@ -1866,6 +1944,7 @@ int main(void) {
       cmocka_unit_test(a_plan_in_use_is_not_freed),
       cmocka_unit_test(constants_of_one_hash_are_told_apart),
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
+      cmocka_unit_test(what_moves_and_reduces_is_what_operators_compute),
       cmocka_unit_test(what_the_host_does_not_compute_runs_on_the_device),
       cmocka_unit_test(shapes_are_computed_on_the_host),
       cmocka_unit_test(scales_are_computed_on_the_host),
@@ -1879,6 +1958,7 @@ int main(void) {
       cmocka_unit_test(values_that_are_wrong_are_refused),
       cmocka_unit_test(nodes_that_are_wrong_are_refused),
       cmocka_unit_test(shapes_from_the_device_are_refused),
+      cmocka_unit_test(shape_arithmetic_that_is_wrong_is_refused),
       cmocka_unit_test(launches_that_are_wrong_are_refused),
   };
   return cmocka_run_group_tests_name("graph", tests, fixture_open, fixture_close);
