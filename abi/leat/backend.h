@@ -781,7 +781,8 @@ typedef struct leat_event_api {
  * - FusedAttention(Q, K, V, mask?) is Attention with the attributes scale, q_num_heads and kv_num_heads, and with
  *   q_layout, k_layout, v_layout and y_layout, which are "bhsd" where absent: a letter for each dimension of an operand
  *   and of the result, b batch, h head, s position, d element of a head, x the heads side by side. Where b or h is
- *   missing there is one; the mask broadcasts to queries and keys, behind those of b and h that Q has.
+ *   missing there is one; the mask broadcasts to queries and keys, behind those of b and h that Q has. With
+ *   nan_to_zero = 1 a query gives 0 whose weights are NaN, because a score of a key that is taken is NaN or +infinity.
  * The attribute `activation` of the first four names an operator of one number, and `activation_params` lists its
  * attributes (of Clip: min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate =
  * "tanh". "" is none. gate_activation and gate_activation_params are the same, and FusedGemm and FusedConv of

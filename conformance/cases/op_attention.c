@@ -161,6 +161,30 @@
              RANGE_OF(t, -2, 2, 2, 3, 1, 40), RANGE_OF(t, -2, 2, 2, 3, 1, 40), RANGE_OF(t, -2, 2, 3, 1, 90),       \
              RANGE_OF(t, -2, 2, 2, 3, 100, 40), RANGE_OF(t, -2, 2, 2, 3, 100, 40))
 
+/* Queries that are guarded: what has no key, or a score that is NaN or +infinity, of one key or of all, and others
+ * between them. Few queries, as many as fill a tile, and scores that no mask makes such. */
+#define GUARD ATTRIBUTES(A_INT("nan_to_zero", 1))
+#define ZEROS_12 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+#define ZEROS_36 ZEROS_12, ZEROS_12, ZEROS_12
+#define KEYS_133(first) first, ZEROS_36, ZEROS_36, ZEROS_36, ZEROS_12, ZEROS_12
+#define GUARDED(type_label, t)                                                                                         \
+  FUSED("guarded_" type_label, 0, GUARD, RANGE_OF(t, -2, 2, 1, 2, 6, 32), RANGE_OF(t, -2, 2, 1, 2, 6, 32),             \
+        RANGE_OF(t, -2, 2, 1, 2, 6, 32),                                                                               \
+        GIVEN(t, (6, 6), -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, 0, 1, 0, -1, 0, 1, NAN, 0,  \
+              0, 0, 0, -INFINITY, 0, 0, 0, INFINITY, 0, 0, -INFINITY, 0, 1, 0, 0, -INFINITY, 0, 0, -INFINITY,          \
+              INFINITY, NAN, 0)),                                                                                      \
+      FUSED("guarded_tiles_" type_label, 0, GUARD, RANGE_OF(t, -2, 2, 1, 2, 17, 32),                                   \
+            RANGE_OF(t, -2, 2, 1, 2, 133, 32), RANGE_OF(t, -2, 2, 1, 2, 133, 32),                                      \
+            GIVEN(t, (17, 133), KEYS_133(0), KEYS_133(NAN), KEYS_133(1), KEYS_133(INFINITY), KEYS_133(-INFINITY),      \
+                  KEYS_133(0), KEYS_133(-1), KEYS_133(0), KEYS_133(NAN), KEYS_133(0), KEYS_133(INFINITY), KEYS_133(0), \
+                  KEYS_133(0), KEYS_133(-INFINITY), KEYS_133(0), KEYS_133(INFINITY), KEYS_133(NAN))),                  \
+      FUSED("guarded_rows_" type_label, 0, GUARD, RANGE_OF(t, -2, 2, 1, 2, 17, 32), RANGE_OF(t, -2, 2, 1, 2, 133, 32), \
+            RANGE_OF(t, -2, 2, 1, 2, 133, 32),                                                                         \
+            GIVEN(t, (17, 1), -INFINITY, 0, 1, NAN, 0, INFINITY, 0, -INFINITY, -INFINITY, 0, 0, NAN, NAN, 1, 0, 0,     \
+                  -INFINITY)),                                                                                         \
+      FUSED("guarded_special_" type_label, 0, GUARD, GIVEN(t, (1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2),  \
+            RANGE_OF(t, 1, 2, 1, 1, 133, 2), RANGE_OF(t, -2, 2, 1, 1, 133, 2))
+
 #define TAKEN_OUT_8 -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY
 
 static const leati_op_spec specs[] = {
@@ -437,6 +461,16 @@ static const leati_op_spec specs[] = {
     FUSED("matrices", 0, ATTRIBUTES(LAYOUTS("sd", "sd", "sd", "ds")), F32(7, 16), F32(9, 16), F32(9, 8), BOOLS(7, 9)),
     FUSED("one_batch", 0, ATTRIBUTES(LAYOUTS("hsd", "shd", "sx", "sx"), A_INT("kv_num_heads", 2)), F32(4, 7, 16),
           F32(9, 2, 16), F32(9, 10), F32(4, 1, 9)),
+    GUARDED("float32", LEATI_REF_FLOAT32),
+    GUARDED("float16", LEATI_REF_FLOAT16),
+    GUARDED("bfloat16", LEATI_REF_BFLOAT16),
+    FUSED("guarded_head_of_80", 0, GUARD, F32(1, 2, 17, 80), F32(1, 2, 35, 80), F32(1, 2, 35, 80),
+          F32_IS(DIMS(17, 1), 0, NAN, -INFINITY, INFINITY, 1, 0, NAN, 0, 0, 0, 0, 0, 0, 0, 0, -INFINITY, NAN)),
+    /* Keys that a device might share out. */
+    FUSED("guarded_many_keys", 0, GUARD, F32(1, 1, 17, 32), F32(1, 1, 600, 32), F32(1, 1, 600, 32),
+          F32_IS(DIMS(17, 1), 0, NAN, -INFINITY, INFINITY, 1, 0, NAN, 0, 0, 0, 0, 0, 0, 0, 0, -INFINITY, NAN)),
+    FUSED("guarded_few_of_many_keys", 0, GUARD, F32(1, 1, 4, 64), F32(1, 1, 700, 64), F32(1, 1, 700, 64),
+          F32_IS(DIMS(4, 1), NAN, 0, -INFINITY, INFINITY)),
 };
 
 void leati_cases_op_attention(leat_case_list *list) {

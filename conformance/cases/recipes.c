@@ -1373,6 +1373,8 @@ static void fused_attention(leati_draw *d) {
   leati_draw_attribute_int(d, "kv_num_heads", kv_heads);
   if (leati_draw_chance(d, 40))
     leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_int(d, "nan_to_zero", 1);
 }
 
 /* ---- Windows ---------------------------------------------------------------------------------------------------- */

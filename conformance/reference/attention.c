@@ -90,6 +90,7 @@ typedef struct attention {
   const leati_ref_tensor *sinks;   /* or by its head one with such a score; NULL: none of these */
   bool padded;                     /* a mask with fewer keys takes the others out */
   bool causal;
+  bool guarded; /* a query whose weights are NaN gives 0 */
   double scale;
   double cap;
   double weight_off;  /* what a weight may be rounded by, of itself */
@@ -208,6 +209,9 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
     offs[j] += scores[j] * a->weight_off + a->weight_lost + FLT_MIN;
     total += scores[j];
     total_off += offs[j];
+  }
+  if (a->guarded && isnan(total)) {
+    total = 0;
   }
   for (int64_t e = 0; e < a->v.size; e++) {
     double sum = 0;
@@ -347,7 +351,7 @@ static bool attend_cached(leati_ref_node *node, attention *a, uint32_t past) {
 }
 
 /* softmax(cap(scale Q K') + mask) V, with operands of any layout if the operator is ours. A query none of whose keys is
- * taken gives 0. */
+ * taken gives 0, and where that is asked for one whose weights are NaN. */
 static bool run_attention(leati_ref_node *node) {
   const bool fused = strcmp(node->name, "FusedAttention") == 0;
   attention a = {.mask = leati_ref_input(node, 3),
@@ -356,6 +360,7 @@ static bool run_attention(leati_ref_node *node) {
                  .before = -1,
                  .padded = node->since_version >= 24,
                  .causal = leati_ref_int(node, "is_causal", 0) != 0,
+                 .guarded = fused && leati_ref_int(node, "nan_to_zero", 0) != 0,
                  .cap = (double)leati_ref_float(node, "softcap", 0)};
   const int64_t kv_heads = leati_ref_int(node, "kv_num_heads", 0);
   if (!read_operand(node, 0, "q_layout", leati_ref_int(node, "q_num_heads", 0), &a.q) ||

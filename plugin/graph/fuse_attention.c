@@ -19,6 +19,7 @@ typedef struct attention {
   char layouts[LAYOUTS][LAYOUT_MOST + 1]; /* a letter for each dimension */
   int64_t heads[LAYOUTS];                 /* of operands whose heads lie side by side; 0: not known */
   float scale;
+  bool guarded; /* weights that are NaN count as 0 */
 } attention;
 
 /* ---- Writing ---------------------------------------------------------------------------------------------------- */
@@ -33,6 +34,7 @@ static int32_t write_attention(leati_fusion *f, uint32_t n, const attention *a, 
       leati_fusion_float("scale", a->scale),
       leati_fusion_int("q_num_heads", a->heads[Q]),
       leati_fusion_int("kv_num_heads", a->heads[K] != 0 ? a->heads[K] : a->heads[V]),
+      leati_fusion_int("nan_to_zero", a->guarded),
   };
   const leati_fusion_node with = {.domain = "leat",
                                   .op = "FusedAttention",
@@ -117,20 +119,42 @@ static void look_through(const leati_fusion *f, attention *a, uint32_t i) {
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
-/* The node that makes value `v` for one input alone, behind casts that an attention has no need of, since it computes
- * in float32: to the type that the value has, and those by which a softmax of 16 bits becomes one of float32. `scores`:
- * the value goes to the softmax; else it comes from there. */
-static const leati_node *behind_casts(const leati_fusion *f, uint32_t v, bool scores) {
-  const leati_node *node = leati_fusion_private_maker(f, v);
+/* The node that makes what `node` gives, for one input alone, behind casts that an attention has no need of, since it
+ * computes in float32: to the type that the value has, and those by which a softmax of 16 bits becomes one of float32.
+ * `scores`: the value goes to the softmax; else it comes from there. */
+static const leati_node *behind_casts(const leati_fusion *f, const leati_node *node, bool scores) {
   while (leati_fusion_is(node, "", "Cast")) {
-    const uint64_t from = leati_fusion_view(f, node->inputs[0])->type, to = leati_fusion_view(f, v)->type;
+    const uint64_t from = leati_fusion_view(f, node->inputs[0])->type;
+    const uint64_t to = leati_fusion_view(f, node->outputs[0])->type;
     if (from != to && (scores ? to : from) != LEAT_TYPE_FLOAT32) {
       break;
     }
-    v = node->inputs[0];
-    node = leati_fusion_private_maker(f, v);
+    node = leati_fusion_private_maker(f, node->inputs[0]);
   }
   return node;
+}
+
+/* The node that makes what a guard takes: Where(IsNaN(x), 0, x), as PyTorch writes it, for queries that have no key.
+ * NULL: `node` is no guard, or x is needed elsewhere. */
+static const leati_node *behind_guard(const leati_fusion *f, const leati_node *node) {
+  float zero;
+  if (!leati_fusion_is(node, "", "Where")) {
+    return NULL;
+  }
+  const uint32_t x = node->inputs[2];
+  const leati_node *const test = leati_fusion_private_maker(f, node->inputs[0]);
+  const bool guards = leati_fusion_is(test, "", "IsNaN") && test->inputs[0] == x && f->uses[x] == 2 &&
+                      leati_fusion_scalar(f, node->inputs[1], &zero) && zero == 0.0f &&
+                      leati_fusion_same_shape(f, node->outputs[0], x);
+  return guards ? leati_fusion_maker(f, x) : NULL;
+}
+
+/* The softmax that makes weights, perhaps guarded. */
+static const leati_node *softmax_behind(const leati_fusion *f, uint32_t weights, bool *out_guarded) {
+  const leati_node *const node = behind_casts(f, leati_fusion_private_maker(f, weights), false);
+  const leati_node *const guarded = behind_guard(f, node);
+  *out_guarded = guarded != NULL;
+  return *out_guarded ? behind_casts(f, guarded, false) : node;
 }
 
 /* Whether a node is a product of two operands and no more, perhaps scaled or with its second one transposed. */
@@ -146,7 +170,7 @@ static bool read_product(const leati_node *node, bool *transposed, float *scale)
 
 /* Reads the scores, which are for the softmax alone: scale and mask in this order, or without one of them. */
 static bool read_scores(const leati_fusion *f, uint32_t v, attention *a) {
-  const leati_node *node = behind_casts(f, v, true);
+  const leati_node *node = behind_casts(f, leati_fusion_private_maker(f, v), true);
   uint32_t inner = v;
   bool transposed;
   for (uint32_t i = 0; i < 2 && leati_fusion_is(node, "", "Add"); ++i) {
@@ -160,7 +184,7 @@ static bool read_scores(const leati_fusion *f, uint32_t v, attention *a) {
     }
   }
   if (read_scale(f, node, &inner, &a->scale)) {
-    node = behind_casts(f, inner, true);
+    node = behind_casts(f, leati_fusion_private_maker(f, inner), true);
   }
   if (!read_product(node, &transposed, &a->scale)) {
     return false;
@@ -186,7 +210,7 @@ static bool is_softmax(const leati_fusion *f, const leati_node *node) {
   return axis == -1 || axis == leati_fusion_view(f, node->outputs[0])->ndim - 1;
 }
 
-/* Two products with a softmax between them. */
+/* Two products with a softmax between them, and perhaps a guard behind that. */
 static int32_t fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   attention a = {.inputs = {0, 0, 0, LEAT_GRAPH_NO_VALUE}, .scale = 1.0f};
   const leati_node *const node = &f->nodes[n];
@@ -195,7 +219,7 @@ static int32_t fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   if (!read_product(node, &transposed, &scale) || scale != 1.0f) {
     return LEAT_OK;
   }
-  const leati_node *const softmax = behind_casts(f, node->inputs[0], false);
+  const leati_node *const softmax = softmax_behind(f, node->inputs[0], &a.guarded);
   if (!is_softmax(f, softmax) || !read_scores(f, softmax->inputs[0], &a)) {
     return LEAT_OK;
   }
@@ -231,6 +255,7 @@ static bool read_attention(const leati_node *node, attention *a) {
     return false;
   }
   a->scale = scale->f;
+  a->guarded = leati_attributes_int(&node->attributes, "nan_to_zero", 0) != 0;
   a->heads[Q] = leati_attributes_int(&node->attributes, "q_num_heads", 0);
   a->heads[K] = leati_attributes_int(&node->attributes, "kv_num_heads", 0);
   return true;

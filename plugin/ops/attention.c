@@ -46,6 +46,7 @@ typedef struct attention_state {
   float cap; /* 0: none */
   bool scaled;
   bool causal;
+  bool guarded; /* a query whose weights are NaN gives 0 */
 } attention_state;
 
 static const char *layout_of(const attention_state *state, uint32_t which, int32_t rank) {
@@ -234,7 +235,8 @@ static void fill_mask(const leat_op *op, const leati_view *mask, const operands 
 
 static int32_t attention_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const attention_state *const state = leati_op_state_const(op);
-  leati_attention a = {.y.view = call->outputs[0], .cap = state->cap, .causal = state->causal, .before = -1};
+  leati_attention a = {
+      .y.view = call->outputs[0], .cap = state->cap, .causal = state->causal, .guarded = state->guarded, .before = -1};
   leati_operand *const operand[] = {&a.q, &a.k, &a.v};
   leati_view mask, lengths;
   operands in;
@@ -343,6 +345,7 @@ static LEATI_ATTRIBUTE(attribute_q_layout, "q_layout", STRING);
 static LEATI_ATTRIBUTE(attribute_k_layout, "k_layout", STRING);
 static LEATI_ATTRIBUTE(attribute_v_layout, "v_layout", STRING);
 static LEATI_ATTRIBUTE(attribute_y_layout, "y_layout", STRING);
+static LEATI_ATTRIBUTE(attribute_nan_to_zero, "nan_to_zero", INT);
 static const leat_op_attribute *const layout_attributes[LAYOUTS] = {&attribute_q_layout, &attribute_k_layout,
                                                                     &attribute_v_layout, &attribute_y_layout};
 
@@ -378,6 +381,7 @@ static int32_t fused_supports(const leati_op_def *def, leat_device *device, cons
 static int32_t fused_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   LEATI_TRY(attention_create(op, desc, err));
   attention_state *const state = leati_op_state(op);
+  state->guarded = leati_attr_int(desc, "nan_to_zero", 0) != 0;
   for (uint32_t i = 0; i < LAYOUTS; ++i) {
     const leat_attribute *const layout = leati_attr(desc, layout_attributes[i]->name);
     memcpy(state->layouts[i], layout != NULL ? layout->string : LEATI_HEADS_APART,
@@ -409,13 +413,14 @@ static const leati_op_def ops[] = {
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
              .param = MULTI_HEAD, .supports = attention_supports, .create = multi_head_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
-    LEATI_OP("FusedAttention", "leat", (1, 1), (3, 4), (1, 1), LEATI_TYPES(&leati_type_real, &type_mask),
-             LEATI_ATTRIBUTES(&attribute_q_layout, &attribute_k_layout, &attribute_v_layout, &attribute_y_layout,
-                              &attribute_q_num_heads, &attribute_kv_num_heads, &attribute_scale),
-             LEATI_INPUT_TYPES(0, 0, 0, 1), .state_size = sizeof(attention_state),
-             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = FUSED,
-             .supports = fused_supports, .create = fused_create, .infer = attention_infer, .plan = attention_plan,
-             .reads_view = attention_reads_view),
+    LEATI_OP(
+        "FusedAttention", "leat", (1, 1), (3, 4), (1, 1), LEATI_TYPES(&leati_type_real, &type_mask),
+        LEATI_ATTRIBUTES(&attribute_q_layout, &attribute_k_layout, &attribute_v_layout, &attribute_y_layout,
+                         &attribute_q_num_heads, &attribute_kv_num_heads, &attribute_scale, &attribute_nan_to_zero),
+        LEATI_INPUT_TYPES(0, 0, 0, 1), .state_size = sizeof(attention_state),
+        LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256), .param = FUSED,
+        .supports = fused_supports, .create = fused_create, .infer = attention_infer, .plan = attention_plan,
+        .reads_view = attention_reads_view),
 };
 
 const leati_op_family leati_attention_family = LEATI_FAMILY(ops);

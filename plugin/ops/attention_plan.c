@@ -80,9 +80,10 @@ static leati_kernel find_matrix_kernel(const leat_device *device, leati_matrix_s
 }
 
 /* The kernel, how many queries a workgroup of it has, and how many workgroups share keys. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *all, bool masked, bool capped,
+static leati_pipeline_key choose_kernel(const leat_device *device, const tensors *all, const leati_attention *a,
                                         uint32_t *out_rows, uint32_t *out_splits) {
   const uint64_t type = all->of[Y]->view.type;
+  const bool capped = a->cap > 0;
   const int64_t depth = all->of[Q]->heads.shape[3], width = all->of[V]->heads.shape[3];
   const int64_t larger = depth > width ? depth : width;
   const bool small = is_small(depth, width);
@@ -108,13 +109,14 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
                                 .constants.attention_matrix = {.wide = wide,
                                                                .depth = in_steps(depth),
                                                                .width = in_steps(width),
-                                                               .masked = masked,
+                                                               .masked = a->mask != NULL,
                                                                .capped = capped,
                                                                .subgroup_size = subgroup,
                                                                .matrix_m = matrix.m,
                                                                .matrix_n = matrix.n,
                                                                .matrix_k = matrix.k,
-                                                               .threads = subgroup * subgroups}};
+                                                               .threads = subgroup * subgroups,
+                                                               .guarded = a->guarded}};
   }
   *out_rows = LEAT_ATTENTION_ROWS;
   return (leati_pipeline_key){
@@ -123,7 +125,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
                               .depth_chunk = small ? chunk_of(depth) : CHUNK_MOST,
                               .width_chunk = small ? chunk_of(width) : CHUNK_MOST,
                               .split = *out_splits > 1,
-                              .capped = capped}};
+                              .capped = capped,
+                              .guarded = a->guarded}};
 }
 
 /* Makes heads of one query that share a head of keys the queries of one head, which read its keys once. */
@@ -161,7 +164,7 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
   leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1};
   uint32_t rows;
   leati_dispatch_desc dispatch = {
-      .pipeline = choose_kernel(planner->device, &all, a->mask != NULL, args.cap > 0, &rows, &args.splits),
+      .pipeline = choose_kernel(planner->device, &all, a, &rows, &args.splits),
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&a->q.view, &args.q}, {&a->k.view, &args.k}, {&a->v.view, &args.v}, {a->mask, &args.mask},

@@ -760,6 +760,123 @@ static uint32_t attention_cut_differently(network *n) {
   return NODE(n, "Reshape", 14, y, add_list(n, 3, other));
 }
 
+/* Where(IsNaN(x), zero, x). */
+static uint32_t guard_by(network *n, uint32_t x, uint32_t zero) {
+  return NODE(n, "Where", 16, NODE(n, "IsNaN", 13, x), zero, x);
+}
+/* Of four queries and `keys` keys: the first has none, the second and the third have each a score that is not finite,
+ * and the last has some. */
+static uint32_t mask_of_no_keys(network *n, int64_t keys) {
+  const uint32_t mask = constant(n, SHAPE(4, keys));
+  for (int64_t k = 0; k < keys; ++k) {
+    n->floats[mask][k] = -INFINITY;
+  }
+  n->floats[mask][keys + 1] = NAN;
+  n->floats[mask][2 * keys] = INFINITY;
+  n->floats[mask][3 * keys + 2] = -INFINITY;
+  return mask;
+}
+/* The softmax of masked scores, and values to multiply by. */
+static uint32_t masked_weights(network *n, uint32_t *out_values) {
+  const uint32_t q = add_input(n, SHAPE(1, 2, 4, 8)), k = add_input(n, SHAPE(1, 2, 8, 5));
+  *out_values = add_input(n, SHAPE(1, 2, 5, 3));
+  return softmax_of(n, NODE(n, "Add", 14, NODE(n, "MatMul", 13, q, k), mask_of_no_keys(n, 5)), along_keys);
+}
+static uint32_t attention_guarded(network *n) {
+  uint32_t v;
+  const uint32_t weights = guard_by(n, masked_weights(n, &v), scalar(n, 0.0f));
+  return NODE(n, "MatMul", 13, weights, v);
+}
+static uint32_t attention_guarded_by_one_element(network *n) {
+  uint32_t v;
+  const uint32_t zero = constant(n, SHAPE(1, 1));
+  n->floats[zero][0] = 0.0f;
+  const uint32_t weights = guard_by(n, masked_weights(n, &v), zero);
+  return NODE(n, "MatMul", 13, weights, v);
+}
+/* As PyTorch writes it: the rule goes on with the movements behind it. */
+static uint32_t attention_guarded_of_heads(network *n) {
+  const uint32_t q = heads_of(n, to_heads), k = heads_of(n, to_columns), v = heads_of(n, to_heads),
+                 root = scalar(n, 0.7071068f);
+  const uint32_t scores = NODE(n, "MatMul", 13, NODE(n, "Mul", 14, q, root), NODE(n, "Mul", 14, k, root));
+  const uint32_t weights = softmax_of(n, NODE(n, "Add", 14, scores, mask_of_no_keys(n, 4)), along_keys);
+  return back_together(n, NODE(n, "MatMul", 13, guard_by(n, weights, scalar(n, 0.0f)), v));
+}
+static uint32_t attention_guarded_without_mask(network *n) {
+  const uint32_t q = add_input(n, SHAPE(3, 4, 8)), k = add_input(n, SHAPE(3, 8, 5)), v = add_input(n, SHAPE(3, 5, 3));
+  const uint32_t weights = softmax_of(n, NODE(n, "MatMul", 13, q, k), along_keys);
+  return NODE(n, "MatMul", 13, guard_by(n, weights, scalar(n, 0.0f)), v);
+}
+static uint32_t attention_guarded_of_halves(network *n) {
+  const uint32_t q = halved(n, add_input(n, SHAPE(1, 2, 4, 8))), k = halved(n, add_input(n, SHAPE(1, 2, 8, 4))),
+                 v = halved(n, add_input(n, SHAPE(1, 2, 4, 8)));
+  const uint32_t scores = NODE(n, "Mul", 14, NODE(n, "MatMul", 13, q, k), add_half(n, 0x35a8));
+  const uint32_t weights = softmax_of(n, NODE(n, "Add", 14, scores, halved(n, mask_of_no_keys(n, 4))), along_keys);
+  return widened(n, NODE(n, "MatMul", 13, guard_by(n, weights, add_half(n, 0)), v));
+}
+/* A guard of float32 in front of a Cast to float16, or one of float16 behind it. */
+static uint32_t guarded_beside_cast(network *n, bool behind) {
+  const uint32_t q = halved(n, add_input(n, SHAPE(1, 2, 4, 4))), k = halved(n, add_input(n, SHAPE(1, 2, 4, 5))),
+                 v = halved(n, add_input(n, SHAPE(1, 2, 5, 3)));
+  const uint32_t weights = softmax_of(n, widened(n, NODE(n, "MatMul", 13, q, k)), along_keys);
+  const uint32_t guarded =
+      behind ? guard_by(n, halved(n, weights), add_half(n, 0)) : halved(n, guard_by(n, weights, scalar(n, 0.0f)));
+  return widened(n, NODE(n, "MatMul", 13, guarded, v));
+}
+static uint32_t guarded_then_cast(network *n) {
+  return guarded_beside_cast(n, false);
+}
+static uint32_t cast_then_guarded(network *n) {
+  return guarded_beside_cast(n, true);
+}
+static uint32_t guarded_by_another_number(network *n) {
+  uint32_t v;
+  const uint32_t weights = guard_by(n, masked_weights(n, &v), scalar(n, 1e-30f));
+  return NODE(n, "MatMul", 13, weights, v);
+}
+static uint32_t guarded_by_an_input(network *n) {
+  uint32_t v;
+  const uint32_t weights = guard_by(n, masked_weights(n, &v), add_input(n, 0, NULL));
+  return NODE(n, "MatMul", 13, weights, v);
+}
+static uint32_t guarded_by_a_row(network *n) {
+  uint32_t v;
+  const uint32_t row = constant(n, SHAPE(5));
+  memset(n->floats[row], 0, 5 * sizeof(float));
+  const uint32_t weights = guard_by(n, masked_weights(n, &v), row);
+  return NODE(n, "MatMul", 13, weights, v);
+}
+/* All that is a number becomes 0. */
+static uint32_t guarded_the_other_way(network *n) {
+  uint32_t v;
+  const uint32_t weights = masked_weights(n, &v);
+  const uint32_t test = NODE(n, "IsNaN", 13, weights);
+  return NODE(n, "MatMul", 13, NODE(n, "Where", 16, test, weights, scalar(n, 0.0f)), v);
+}
+static uint32_t guarded_by_another_test(network *n) {
+  uint32_t v;
+  const uint32_t weights = masked_weights(n, &v), test = NODE(n, "IsNaN", 13, add_input(n, SHAPE(1, 2, 4, 5)));
+  return NODE(n, "MatMul", 13, NODE(n, "Where", 16, test, scalar(n, 0.0f), weights), v);
+}
+static uint32_t guard_tested_twice(network *n) {
+  uint32_t v;
+  const uint32_t weights = masked_weights(n, &v), test = NODE(n, "IsNaN", 13, weights), zero = scalar(n, 0.0f);
+  add_output(n, NODE(n, "Where", 16, test, zero, scalar(n, 1.0f)));
+  return NODE(n, "MatMul", 13, NODE(n, "Where", 16, test, zero, weights), v);
+}
+static uint32_t unguarded_used_twice(network *n) {
+  uint32_t v;
+  const uint32_t weights = masked_weights(n, &v);
+  add_output(n, weights);
+  return NODE(n, "MatMul", 13, guard_by(n, weights, scalar(n, 0.0f)), v);
+}
+static uint32_t guarded_used_twice(network *n) {
+  uint32_t v;
+  const uint32_t weights = guard_by(n, masked_weights(n, &v), scalar(n, 0.0f));
+  add_output(n, weights);
+  return NODE(n, "MatMul", 13, weights, v);
+}
+
 /* ---- Scenes: what is not -----------------------------------------------------------------------------------------
  */
 
@@ -1591,6 +1708,21 @@ static const scene scenes[] = {
     {"attention of one operand", attention_of_one_operand, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention and another Reshape", attention_cut_differently, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention of float16", attention_of_halves, {DONE(ATTENTION, 1)}, 5, HALVES_ATTENDED},
+    {"attention, guarded", attention_guarded, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention, guarded by one element", attention_guarded_by_one_element, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention, guarded, of heads", attention_guarded_of_heads, {DONE(ATTENTION, 3)}, 1, ATTENDED},
+    {"attention, guarded, without a mask", attention_guarded_without_mask, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention, guarded, of float16", attention_guarded_of_halves, {DONE(ATTENTION, 1)}, 5, HALVES_ATTENDED},
+    {"attention, guard of float32 and a Cast", guarded_then_cast, {DONE(ATTENTION, 1)}, 5, HALVES_ATTENDED},
+    {"attention, Cast and guard of float16", cast_then_guarded, {DONE(ATTENTION, 1)}, 5, HALVES_ATTENDED},
+    {"guard by another number", guarded_by_another_number, {0}, 6, 0},
+    {"guard by an input", guarded_by_an_input, {0}, 6, 0},
+    {"guard by a row", guarded_by_a_row, {0}, 6, 0},
+    {"guard the other way", guarded_the_other_way, {0}, 6, 0},
+    {"guard by another test", guarded_by_another_test, {0}, 6, 0},
+    {"guard tested twice", guard_tested_twice, {0}, 7, 0},
+    {"weights used beside their guard", unguarded_used_twice, {0}, 6, 0},
+    {"guarded weights used twice", guarded_used_twice, {0}, 6, 0},
     {"softmax along queries", attention_along_queries, {0}, 3, 0},
     {"weights used twice", weights_used_twice, {0}, 3, 0},
     {"scores used twice", scores_used_twice, {0}, 3, 0},

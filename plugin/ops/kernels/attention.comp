@@ -418,11 +418,12 @@ void main() {
     [[unroll]] for (uint i = 0; i < LANES / 4; ++i) {
       all += sum_of(tops[(row + r * ROW_STEP) * (LANES / 4) + i]);
     }
-    const float over = all == 0 ? 0 : 1.0 / all;
+    const bool zero = gives_zero(all);
+    const float over = zero ? 0 : 1.0 / all;
     [[unroll]] for (uint i = 0; i < RESULTS_EACH; ++i) {
       const uint four = (i / 2) * WIDTH_CHUNK + (i % 2) * LANES + lane;
       if ((i % 2) * LANES + lane < WIDTH_CHUNK && four < width_fours) {
-        const vec4 values = all == 0 ? vec4(0) : results[r * RESULTS_EACH + i] * over;
+        const vec4 values = zero ? vec4(0) : results[r * RESULTS_EACH + i] * over;
         const int at = int(query[r]) * args.y_strides[2] + int(four) * 4 * args.y_strides[3];
         if (QUADS != 0) {
           REALS4(y).v[at >> 2] = NARROW4(values);

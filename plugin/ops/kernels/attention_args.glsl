@@ -43,6 +43,7 @@ struct Args {
 #endif
 };
 LEAT_ARGS
+LEAT_CONSTANT(uint, GUARDED, 0); // 1: a query whose weights are NaN gives 0
 
 uint64_t moved(uint64_t address, const int strides[4], uint batch, uint head) {
   return address + uint64_t(int(batch) * strides[0] + int(head) * strides[1]) * ELEMENT_SIZE;
@@ -101,6 +102,10 @@ float sink_of(uint head, uint query) {
 }
 // Its weight, relative to itself.
 float sink_weight(float sink) { return sink == -LEAT_INFINITY ? 0 : 1; }
+
+// Whether a query gives 0, by the sum of its weights: it has no key, or a score of it is NaN or +infinity, which makes a
+// weight NaN, and that is guarded against.
+bool gives_zero(float total) { return total == 0 || (GUARDED != 0 && leat_isnan(total)); }
 
 // From a product of query and key to their score.
 float score_of(float product) {

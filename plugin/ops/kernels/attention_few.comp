@@ -505,7 +505,7 @@ void write(uint batch, uint kv_head, uint row0, uint at, vec4 result, float sum)
     return;
   }
   const uint64_t y = moved(args.y, args.y_strides, batch, kv_head * args.share + row - query * args.share);
-  const vec4 out_of = sum == 0 ? vec4(0) : result * (1.0 / sum);
+  const vec4 out_of = gives_zero(sum) ? vec4(0) : result * (1.0 / sum);
   const uint first = element_at(at);
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     if (first + j < args.width) {

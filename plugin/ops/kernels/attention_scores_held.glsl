@@ -21,7 +21,7 @@ float larger_of(const in uint32_t row, const in uint32_t column, const in float 
 float power_of(const in uint32_t row, const in uint32_t column, const in float x) { return power(x); }
 float exp2_of(const in uint32_t row, const in uint32_t column, const in float x) { return exp2(x); }
 float quotient_of(const in uint32_t row, const in uint32_t column, const in float result, const in float total) {
-  return total == 0 ? 0 : result * (1.0 / total);
+  return gives_zero(total) ? 0 : result * (1.0 / total);
 }
 float sink_top(const in uint32_t row, const in uint32_t column, const in float x, const in uint32_t head,
                const in uint32_t query0) {

@@ -140,7 +140,7 @@ vec4 quotient(uint row, vec4 result) {
   for (uint j = 1; j < PER_ROW; ++j) {
     total += uintBitsToFloat(scores[at_row + TOLD][j]);
   }
-  return total == 0 ? vec4(0) : result * (1.0 / total);
+  return gives_zero(total) ? vec4(0) : result * (1.0 / total);
 }
 
 #endif
