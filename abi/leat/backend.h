@@ -783,6 +783,8 @@ typedef struct leat_event_api {
  *   and of the result, b batch, h head, s position, d element of a head, x the heads side by side. Where b or h is
  *   missing there is one; the mask broadcasts to queries and keys, behind those of b and h that Q has. With
  *   nan_to_zero = 1 a query gives 0 whose weights are NaN, because a score of a key that is taken is NaN or +infinity.
+ * - FusedRotaryEmbedding(X, cos, sin) is X cos + X' sin, where X' is the second half of X's last dimension, which is
+ *   even, negated, and behind it the first half. Both broadcast to X, which has 4 dimensions at most.
  * The attribute `activation` of the first four names an operator of one number, and `activation_params` lists its
  * attributes (of Clip: min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate =
  * "tanh". "" is none. gate_activation and gate_activation_params are the same, and FusedGemm and FusedConv of

@@ -62,6 +62,13 @@
       __VA_ARGS__                                                                                         \
     }                                                                                                     \
   }
+#define FUSED_ROTARY(named, views, ...)                                                                      \
+  {                                                                                                          \
+    .name = "FusedRotaryEmbedding", .label = named, .since_version = 1, .domain = "leat", .variants = views, \
+    .threads = THREADS_8, .inputs = {                                                                        \
+      __VA_ARGS__                                                                                            \
+    }                                                                                                        \
+  }
 /* One head of so many elements, longer than one tile of queries and of keys. */
 #define HEAD(size)                                                                                      \
   ATTENTION(23, "head_of_" #size, VIEW_OFFSET, NO_ATTRIBUTES, F32(1, 2, 19, size), F32(1, 2, 35, size), \
@@ -438,6 +445,14 @@ static const leati_op_spec specs[] = {
     ROTARY_OF("float32", LEATI_REF_FLOAT32),
     ROTARY_OF("float16", LEATI_REF_FLOAT16),
     ROTARY_OF("bfloat16", LEATI_REF_BFLOAT16),
+    FUSED_ROTARY("float32", ALL_VIEWS, F32(2, 3, 7, 32), F32_RANGE(-1, 1, 2, 1, 7, 32), F32_RANGE(-1, 1, 2, 1, 7, 32)),
+    FUSED_ROTARY("rows", VIEW_TRANSPOSED | VIEW_SLICED, F32(5, 7, 10), F32_RANGE(-1, 1, 7, 10), F32_RANGE(-1, 1, 10)),
+    FUSED_ROTARY("one_row", 0, F32(34), F32_RANGE(-1, 1, 1), F32_RANGE(-1, 1, 34)),
+    FUSED_ROTARY("no_positions", 0, F32(2, 3, 0, 8), F32(2, 1, 0, 8), F32(1, 1, 1, 8)),
+    FUSED_ROTARY("float16", VIEW_OFFSET, RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 3, 5, 16),
+                 ANGLES(LEATI_REF_FLOAT16, 5, 16)),
+    FUSED_ROTARY("bfloat16", VIEW_OFFSET, RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 2, 3, 5, 16),
+                 ANGLES(LEATI_REF_BFLOAT16, 5, 16)),
     /* From one number on, past the last of the angles. */
     ROTARY_OF_MICROSOFT("counted", VIEWS, ATTRIBUTES(A_INT("interleaved", 1), A_INT("num_heads", 2)), F32(3, 7, 16),
                         I64_IS(DIMS(1), 5), ANGLES(LEATI_REF_FLOAT32, 9, 4)),

@@ -1332,6 +1332,24 @@ static void rotary(leati_draw *d) {
     leati_draw_attribute_int(d, "interleaved", 1);
 }
 
+/* A tensor with an even last dimension, and two that broadcast to it. */
+static void fused_rotary(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T");
+  const int32_t rank = (int32_t)leati_draw_int(d, 1, 4);
+  int64_t dims[4];
+  leati_draw_dims(d, rank, dims);
+  dims[rank - 1] = 2 * leati_draw_int(d, 1, 20);
+  leati_draw_input(d, type, rank, dims);
+  for (int k = 0; k < 2; k++) {
+    const int32_t missing = (int32_t)leati_draw_int(d, 0, rank - 1);
+    int64_t of[4];
+    for (int32_t i = missing; i < rank; i++) {
+      of[i - missing] = leati_draw_chance(d, 20) ? 1 : dims[i];
+    }
+    leati_draw_input(d, type, rank - missing, of);
+  }
+}
+
 /* Layouts of queries, keys, values and result that go together, and whether heads lie side by side in one. */
 static void fused_attention(leati_draw *d) {
   static const char *const layouts[][4] = {{"bhsd", "bhsd", "bhsd", "bhsd"}, {"bshd", "bhds", "shbd", "bsx"},
@@ -1754,6 +1772,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", group_query},
     {"matmul", "", "RotaryEmbedding", rotary},
     {"matmul", LEAT_MICROSOFT, "RotaryEmbedding", rotary},
+    {"matmul", "leat", "FusedRotaryEmbedding", fused_rotary},
     {"matmul", "leat", "FusedAttention", fused_attention},
     {"conv", "", "Conv", conv},
     {"conv", LEAT_MICROSOFT, "FusedConv", conv},

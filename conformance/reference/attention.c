@@ -595,6 +595,40 @@ static bool run_rotary(leati_ref_node *node) {
   return true;
 }
 
-const leati_ref_entry leati_ref_attention[] = {
-    {"Attention", run_attention},           {"FusedAttention", run_attention}, {"GroupQueryAttention", run_group_query},
-    {"MultiHeadAttention", run_multi_head}, {"RotaryEmbedding", run_rotary},   {NULL, NULL}};
+static bool broadcasts_to(const leati_ref_tensor *tensor, const leati_ref_tensor *to) {
+  bool fits = tensor != NULL && tensor->rank <= to->rank;
+  for (int32_t d = 0; fits && d < tensor->rank; d++) {
+    fits = tensor->dims[d] == 1 || tensor->dims[d] == to->dims[to->rank - tensor->rank + d];
+  }
+  return fits;
+}
+
+/* Two products and a sum, each rounded once, if not together. */
+static bool run_fused_rotary(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *cosines = leati_ref_input(node, 1);
+  const leati_ref_tensor *sines = leati_ref_input(node, 2);
+  if (x->rank < 1 || x->dims[x->rank - 1] % 2 != 0 || !broadcasts_to(cosines, x) || !broadcasts_to(sines, x)) {
+    return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  const int64_t half = x->dims[x->rank - 1] / 2;
+  leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
+  for (int64_t i = 0; i < x->count; i++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(x->rank, x->dims, i, index);
+    const bool first = index[x->rank - 1] < half;
+    const double straight = x->f[i] * cosines->f[leati_ref_broadcast_at(cosines, x->rank, index)];
+    const double crossed = x->f[first ? i + half : i - half] * sines->f[leati_ref_broadcast_at(sines, x->rank, index)];
+    node->outputs[0].f[i] = first ? straight - crossed : straight + crossed;
+    node->outputs[0].bound[i] = 2 * LEATI_REF_ULP * (fabs(straight) + fabs(crossed)) + 3 * FLT_MIN;
+  }
+  return true;
+}
+
+const leati_ref_entry leati_ref_attention[] = {{"Attention", run_attention},
+                                               {"FusedAttention", run_attention},
+                                               {"FusedRotaryEmbedding", run_fused_rotary},
+                                               {"GroupQueryAttention", run_group_query},
+                                               {"MultiHeadAttention", run_multi_head},
+                                               {"RotaryEmbedding", run_rotary},
+                                               {NULL, NULL}};

@@ -11,6 +11,7 @@
 #define LEATI_FUSIONS(X)      \
   X(INTEGER, "integer")       \
   X(ATTENTION, "attention")   \
+  X(ROTARY, "rotary")         \
   X(FLATTEN, "flatten")       \
   X(GELU, "gelu")             \
   X(SWISH, "swish")           \

@@ -9,10 +9,12 @@
 #include "graph/fuse_neutral.h"
 #include "graph/fuse_norm.h"
 #include "graph/fuse_product.h"
+#include "graph/fuse_rotary.h"
 
 static leati_fusion_rule *const rules[LEATI_FUSION_CHANNELS_LAST] = {
     [LEATI_FUSION_INTEGER] = leati_fuse_integer,     /* product of bytes, times scales, + bias, Relu, to bytes */
     [LEATI_FUSION_ATTENTION] = leati_fuse_attention, /* two products, softmax between them, and movements around */
+    [LEATI_FUSION_ROTARY] = leati_fuse_rotary,       /* x cosines + (-second half of x, first half) sines */
     [LEATI_FUSION_FLATTEN] = leati_fuse_flatten,     /* Reshape, product of matrices, Reshape: one of more dimensions */
     [LEATI_FUSION_GELU] = leati_fuse_gelu,           /* Gelu by erf or tanh, written out */
     [LEATI_FUSION_SWISH] = leati_fuse_swish,         /* x sigmoid(alpha x) and x hard_sigmoid(x), written out */

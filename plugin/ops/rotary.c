@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RotaryEmbedding, ONNX's and com.microsoft's. */
+/* RotaryEmbedding, ONNX's and com.microsoft's, and as it is written out. */
 #include <inttypes.h>
 
 #include "core/status.h"
@@ -197,6 +197,76 @@ static bool rotary_reads_view(const leat_op *op, const leati_call *call, uint32_
   return leati_view_walkable(&call->inputs[i]);
 }
 
+/* ---- Written out ------------------------------------------------------------------------------------------------ */
+
+#define FUSED_RANK 4
+
+/* Argument record of kernels/rotary_fused.comp. */
+typedef struct fused_args {
+  uint64_t x, cosines, sines, y;
+  int32_t x_strides[FUSED_RANK], cosine_strides[FUSED_RANK], sine_strides[FUSED_RANK];
+  uint32_t count;
+  uint32_t sizes[FUSED_RANK - 1];
+  leati_divider per_size[FUSED_RANK - 1];
+} fused_args;
+
+/* Whether `view` broadcasts to `x`. */
+static bool broadcasts_to(const leati_view *view, const leati_view *x) {
+  bool fits = view->ndim <= x->ndim;
+  for (int32_t d = 0; d < view->ndim && fits; ++d) {
+    fits = view->shape[d] == 1 || view->shape[d] == x->shape[x->ndim - view->ndim + d];
+  }
+  return fits;
+}
+
+static int32_t fused_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const x = &call->inputs[0];
+  if (x->shape[x->ndim - 1] % 2 != 0 || !broadcasts_to(&call->inputs[1], x) || !broadcasts_to(&call->inputs[2], x)) {
+    return leati_fail(
+        err, LEAT_ERROR_INVALID_ARGUMENT,
+        "FusedRotaryEmbedding: the last dimension has to be even, and both others broadcast to the first");
+  }
+  return leati_infer_same(op, call, out, err);
+}
+
+/* Strides of a tensor that is broadcast to `rank` dimensions, with those that are missing in front. */
+static void broadcast_strides(const leati_view *view, int32_t out[FUSED_RANK]) {
+  for (int32_t d = 0; d < view->ndim; ++d) {
+    out[FUSED_RANK - view->ndim + d] = view->shape[d] > 1 ? (int32_t)view->strides[d] : 0;
+  }
+}
+
+static int32_t fused_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_view *const y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  leati_view in[3];
+  LEATI_TRY(leati_check_reach(y, "FusedRotaryEmbedding", err));
+  for (uint32_t i = 0; i < 3; ++i) {
+    LEATI_TRY(leati_plan_walkable(planner, &call->inputs[i], &in[i], err));
+  }
+  fused_args args = {.count = (uint32_t)y->count};
+  broadcast_strides(&in[0], args.x_strides);
+  broadcast_strides(&in[1], args.cosine_strides);
+  broadcast_strides(&in[2], args.sine_strides);
+  for (int32_t d = 0; d < FUSED_RANK - 1; ++d) {
+    const int32_t at = y->ndim - (FUSED_RANK - 1) + d;
+    args.sizes[d] = at < 0 ? 1 : (uint32_t)y->shape[at];
+    args.per_size[d] = leati_divider_of(args.sizes[d]);
+  }
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_ROTARY_FUSED, y->type)},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&in[0], &args.x}, {&in[1], &args.cosines}, {&in[2], &args.sines}),
+      LEATI_WRITES({y, &args.y}),
+  };
+  leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 #define ROTARY(domain_, version, inputs, number, types, ...)                                                         \
@@ -211,6 +281,9 @@ static const leati_op_def ops[] = {
            &attribute_rotary_embedding_dim),
     ROTARY("com.microsoft", 1, (4, 4), MICROSOFT, LEATI_INPUT_TYPES(0, 1, 0, 0), &attribute_interleaved,
            &attribute_is_packed_batching, &attribute_num_heads, &attribute_rotary_embedding_dim, &attribute_scale),
+    LEATI_OP("FusedRotaryEmbedding", "leat", (1, 1), (3, 3), (1, 1), LEATI_TYPES(&leati_type_real), .least_rank = 1,
+             .most_rank = FUSED_RANK, LEATI_KERNELS(LEATI_KERNELS_ROTARY_FUSED), .infer = fused_infer,
+             .plan = fused_plan, .reads_view = rotary_reads_view),
 };
 
 const leati_op_family leati_rotary_family = LEATI_FAMILY(ops);

@@ -442,6 +442,55 @@ static uint32_t one_with_a_residual(network *n) {
   return NODE(n, "Add", 14, NODE(n, "MatMul", 13, x, constant(n, SHAPE(8, 8))), x);
 }
 
+/* ---- Scenes: rotary embedding ---------------------------------------------------------------------------------------
+ */
+
+static const leat_attribute last_axis = ATTRIBUTE(INT, .name = "axis", .i = -1);
+static const leat_attribute *const of_columns[] = {&last_axis};
+
+static uint32_t part_of(network *n, uint32_t x, int64_t start, int64_t end) {
+  const uint32_t from = add_list(n, 1, &start), to = add_list(n, 1, &end), axis = add_list(n, 1, (const int64_t[]){3});
+  return NODE(n, "Slice", 13, x, from, to, axis);
+}
+/* x[2, 3, 4, 8] cosines + rotated(x) sines, with elements from `cut` on before those from `start` on, of which one part
+ * is negated. */
+static uint32_t rotated_by(network *n, int64_t start, int64_t cut, bool second_negated, bool turned) {
+  const uint32_t x = add_input(n, SHAPE(2, 3, 4, 8)), cosines = add_input(n, SHAPE(2, 1, 4, 8));
+  const uint32_t sines = add_input(n, SHAPE(4, 8));
+  uint32_t later = part_of(n, x, cut, INT32_MAX), earlier = part_of(n, x, start, cut);
+  if (second_negated) {
+    later = NODE(n, "Neg", 13, later);
+  } else {
+    earlier = NODE(n, "Neg", 13, earlier);
+  }
+  const uint32_t rotated = NODE(n, "Concat", 13, later, earlier);
+  set_attributes(n, of_columns, 1);
+  const uint32_t straight = turned ? NODE(n, "Mul", 14, cosines, x) : NODE(n, "Mul", 14, x, cosines);
+  const uint32_t crossed = turned ? NODE(n, "Mul", 14, sines, rotated) : NODE(n, "Mul", 14, rotated, sines);
+  return turned ? NODE(n, "Add", 14, crossed, straight) : NODE(n, "Add", 14, straight, crossed);
+}
+static uint32_t rotary(network *n) {
+  return rotated_by(n, 0, 4, true, false);
+}
+static uint32_t rotary_turned(network *n) {
+  return rotated_by(n, -8, -4, true, true);
+}
+static uint32_t rotary_by_split(network *n) {
+  const uint32_t x = add_input(n, SHAPE(3, 4, 8)), cosines = add_input(n, SHAPE(4, 8)), sines = add_input(n, SHAPE(8));
+  const uint32_t first = NODE(n, "Split", 13, x);
+  set_attributes(n, of_columns, 1);
+  const uint32_t second = add_part(n);
+  const uint32_t rotated = NODE(n, "Concat", 13, NODE(n, "Neg", 13, second), first);
+  set_attributes(n, of_columns, 1);
+  return NODE(n, "Add", 14, NODE(n, "Mul", 14, x, cosines), NODE(n, "Mul", 14, rotated, sines));
+}
+static uint32_t rotary_of_unequal_parts(network *n) {
+  return rotated_by(n, 0, 3, true, false);
+}
+static uint32_t rotary_the_other_way(network *n) {
+  return rotated_by(n, 0, 4, false, false);
+}
+
 /* ---- Scenes: elementwise operators, one after the other ------------------------------------------------------------
  */
 
@@ -616,7 +665,6 @@ static uint32_t softmax_of(network *n, uint32_t scores, const leat_attribute *co
   return y;
 }
 
-static const leat_attribute last_axis = ATTRIBUTE(INT, .name = "axis", .i = -1);
 static const leat_attribute third_axis = ATTRIBUTE(INT, .name = "axis", .i = 2);
 static const leat_attribute *const along_keys[] = {&last_axis};
 static const leat_attribute *const along_queries[] = {&third_axis};
@@ -1504,6 +1552,8 @@ typedef struct scene {
 /* Both halves are up to 32 and off by ten roundings either way; 12 products of them are multiplied by weights up to 2.
  */
 #define GATED (12 * 2 * 32 * 32 * (2 * 10 + 2 * 14) * 0x1p-24)
+/* Two products up to 4 and a sum up to 8, each rounded once by one way, by the other but one product. */
+#define ROTATED ((4 + 4 + 8 + 4 + 8) * 0x1p-24)
 #define DONE(rule, times) [LEATI_FUSION_##rule] = (times)
 
 static const scene scenes[] = {
@@ -1586,6 +1636,11 @@ static const scene scenes[] = {
     {"one transposed", one_transposed, {0}, 2, 0},
     {"one scaled", one_scaled, {DONE(SCALE, 1)}, 2, 0},
     {"one with a residual", one_with_a_residual, {DONE(RESIDUAL, 1)}, 2, 0},
+    {"rotary embedding", rotary, {DONE(ROTARY, 1)}, 1, ROTATED},
+    {"rotary embedding, turned", rotary_turned, {DONE(ROTARY, 1)}, 1, ROTATED},
+    {"rotary embedding by Split", rotary_by_split, {DONE(ROTARY, 1)}, 1, ROTATED},
+    {"rotary embedding of unequal parts", rotary_of_unequal_parts, {DONE(CHAIN, 1)}, 3, 0},
+    {"rotary embedding the other way", rotary_the_other_way, {DONE(CHAIN, 1)}, 3, 0},
     {"HardSwish by Clip", hard_swish_by_clip, {DONE(CHAIN, 1)}, 1, 0},
     {"normalisation, Relu", normalised, {DONE(CHAIN, 1)}, 1, 0},
     {"sum taken twice", taken_twice_inside, {DONE(CHAIN, 1)}, 1, 0},

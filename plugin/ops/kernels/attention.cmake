@@ -12,5 +12,6 @@ leat_kernel(attention_matrix2_128 attention_matrix.comp MATRICES2 TYPES F16 BF16
   DEFINES HEAD=128)
 leat_kernel(append append.comp TYPES F32 F16 BF16 CONSTANTS QUADS)
 leat_kernel(rotary rotary.comp TYPES F32 F16 BF16)
+leat_kernel(rotary_fused rotary_fused.comp TYPES F32 F16 BF16)
 set(attention_constants CONSTANTS THREADS SUBGROUP_SIZE ROWS LANES CHUNKS FLIGHT SPLIT BEHIND GUARDED)
 leat_kernel(attention_few attention_few.comp TYPES F32 F16 BF16 ${attention_constants} SHUFFLES)
