@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* RotaryEmbedding, ONNX's and com.microsoft's, and as it is written out. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "core/status.h"
 #include "ops/attribute.h"
@@ -210,13 +211,13 @@ typedef struct fused_args {
   leati_divider per_size[FUSED_RANK - 1];
 } fused_args;
 
-/* Whether `view` broadcasts to `x`. */
+/* Whether `view` broadcasts to `x`, which stays as it is. */
 static bool broadcasts_to(const leati_view *view, const leati_view *x) {
-  bool fits = view->ndim <= x->ndim;
-  for (int32_t d = 0; d < view->ndim && fits; ++d) {
-    fits = view->shape[d] == 1 || view->shape[d] == x->shape[x->ndim - view->ndim + d];
-  }
-  return fits;
+  int32_t ndim = x->ndim;
+  int64_t dims[LEAT_MAX_RANK];
+  memcpy(dims, x->shape, (size_t)ndim * sizeof(dims[0]));
+  return leati_broadcast(&ndim, dims, view->ndim, view->shape, NULL) == LEAT_OK && ndim == x->ndim &&
+         leati_same_numbers(dims, x->shape, ndim);
 }
 
 static int32_t fused_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -229,10 +230,12 @@ static int32_t fused_infer(const leat_op *op, const leati_call *call, leat_shape
   return leati_infer_same(op, call, out, err);
 }
 
-/* Strides of a tensor that is broadcast to `rank` dimensions, with those that are missing in front. */
-static void broadcast_strides(const leati_view *view, int32_t out[FUSED_RANK]) {
-  for (int32_t d = 0; d < view->ndim; ++d) {
-    out[FUSED_RANK - view->ndim + d] = view->shape[d] > 1 ? (int32_t)view->strides[d] : 0;
+/* Strides of a tensor that is broadcast to a result, with those that are missing in front. */
+static void fill_strides(const leati_view *view, const leati_view *y, int32_t out[FUSED_RANK]) {
+  int64_t strides[LEAT_MAX_RANK];
+  leati_broadcast_strides(view, y->ndim, y->shape, strides);
+  for (int32_t d = 0; d < y->ndim; ++d) {
+    out[FUSED_RANK - y->ndim + d] = (int32_t)strides[d];
   }
 }
 
@@ -248,9 +251,9 @@ static int32_t fused_plan(const leat_op *op, leati_planner *planner, const leati
     LEATI_TRY(leati_plan_walkable(planner, &call->inputs[i], &in[i], err));
   }
   fused_args args = {.count = (uint32_t)y->count};
-  broadcast_strides(&in[0], args.x_strides);
-  broadcast_strides(&in[1], args.cosine_strides);
-  broadcast_strides(&in[2], args.sine_strides);
+  fill_strides(&in[0], y, args.x_strides);
+  fill_strides(&in[1], y, args.cosine_strides);
+  fill_strides(&in[2], y, args.sine_strides);
   for (int32_t d = 0; d < FUSED_RANK - 1; ++d) {
     const int32_t at = y->ndim - (FUSED_RANK - 1) + d;
     args.sizes[d] = at < 0 ? 1 : (uint32_t)y->shape[at];
