@@ -48,6 +48,7 @@ typedef struct leati_draw {
   bool empty;   /**< dimensions of size 0 are likely */
   bool spoilt;  /**< may be refused as invalid */
   bool ordered; /**< the result depends on an order that nobody promises */
+  bool rounded; /**< what lies between may be rounded to 16 bits or not, as the layout has it */
   GRand *rand;
 } leati_draw;
 

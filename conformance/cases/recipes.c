@@ -910,6 +910,7 @@ static void factor(leati_draw *d, uint32_t place) {
   while (d->input_count < place)
     leati_draw_absent(d);
   leati_draw_input(d, d->inputs[0].type, row ? 1 : rank, d->inputs[0].dims + (row ? rank - 1 : 0));
+  d->rounded = d->inputs[0].type != LEAT_TYPE_FLOAT32;
   if (norm)
     leati_draw_attribute_float(d, "epsilon", g_rand_double_range(d->rand, 0.01, 1));
 }
