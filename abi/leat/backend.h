@@ -757,6 +757,8 @@ typedef struct leat_event_api {
  *   in the memory of the earlier ones what was there. An attention_bias takes keys from total_sequence_length on out.
  *   Where all positions are new, only the first of position_ids counts, and all batches go on from it; of numbers that
  *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
+ * - GridSample by cubic convolution takes each element outside of the image as padding_mode has it, wherever the place
+ *   is. A place that is no number, or 2^63 elements away, is that of -1.
  * - RotaryEmbedding of com.microsoft counts on from position_ids of one dimension. A position that there are no angles
  *   for is that of the nearest.
  *

@@ -302,6 +302,24 @@ static void known_failures(leat_case_context *ctx, const void *data) {
   set_int(&q, "axis", 1);
   add_input(&q, LEAT_F32, 2, none, NULL);
   REFUSED(ctx, &q);
+  static const struct {
+    uint32_t since_version;
+    int32_t ndim;
+    int64_t x[5], grid[5];
+  } sampled[] = {
+      {20, 3, {1, 2, 5}, {1, 3, 1}},             /* no image */
+      {16, 5, {1, 2, 5, 4, 3}, {1, 2, 2, 2, 3}}, /* volumes came later */
+      {20, 4, {1, 2, 5, 4}, {1, 3, 3, 3}},       /* a number too many for a place */
+      {20, 5, {1, 2, 5, 4, 3}, {1, 2, 2, 2, 2}}, /* one too few */
+      {22, 4, {3, 2, 5, 4}, {1, 3, 3, 2}},       /* other images */
+      {22, 4, {1, 2, 5, 0}, {1, 3, 3, 2}},       /* nothing to sample */
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(sampled); ++i) {
+    ask_about(&q, "GridSample", sampled[i].since_version);
+    add_input(&q, LEAT_F32, sampled[i].ndim, sampled[i].x, NULL);
+    add_input(&q, LEAT_F32, sampled[i].ndim, sampled[i].grid, NULL);
+    REFUSED(ctx, &q);
+  }
   /* Axes that are named twice. */
   static const struct {
     const char *name;

@@ -1635,6 +1635,32 @@ static void resize(leati_draw *d) {
   leati_draw_attribute_string(d, "nearest_mode", roundings[leati_draw_int(d, 0, 3)]);
 }
 
+static void grid_sample(leati_draw *d) {
+  static const char *const modes[2][3] = {{"linear", "nearest", "cubic"}, {"bilinear", "nearest", "bicubic"}};
+  static const char *const paddings[] = {"zeros", "border", "reflection"};
+  const bool old = d->since_version < 20;
+  const int32_t spatial = (int32_t)leati_draw_int(d, 2, old ? 2 : 3);
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), leati_draw_int(d, d->empty ? 0 : 1, 9)};
+  int64_t places[5] = {x[0]};
+  for (int32_t k = 0; k < spatial; k++) {
+    x[2 + k] = leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 20 : 5);
+    places[1 + k] = leati_draw_int(d, d->empty ? 0 : 1, 5);
+  }
+  places[1 + spatial] = spatial;
+  leati_draw_input(d, leati_draw_type(d, "T1"), spatial + 2, x)->plain = true;
+  leati_draw_tensor *grid = leati_draw_input(d, leati_draw_type(d, "T2"), spatial + 2, places);
+  /* Middles and edges of elements, so that places are found without rounding. */
+  const bool exact = leati_draw_chance(d, 50);
+  for (int64_t i = 0; exact && i < grid->count; i++)
+    leati_draw_set(grid, i, (double)leati_draw_int(d, -12, 12) / 4);
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_string(d, "mode", modes[old][leati_draw_int(d, 0, spatial == 2 ? 2 : 1)]);
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_string(d, "padding_mode", paddings[leati_draw_int(d, 0, 2)]);
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "align_corners", leati_draw_int(d, 0, 1));
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 const leati_draw_entry leati_draw_entries[] = {
@@ -1788,5 +1814,6 @@ const leati_draw_entry leati_draw_entries[] = {
     {"conv", "", "GlobalAveragePool", global_pool},
     {"conv", "", "GlobalMaxPool", global_pool},
     {"conv", "", "Resize", resize},
+    {"conv", "", "GridSample", grid_sample},
     {NULL, NULL, NULL, NULL},
 };

@@ -355,6 +355,165 @@ static bool run_resize(leati_ref_node *node) {
   return true;
 }
 
+/* ---- GridSample ------------------------------------------------------------------------------------------------- */
+
+enum { SAMPLE_LINEAR, SAMPLE_NEAREST, SAMPLE_CUBIC };
+
+/* How a GridSample samples. */
+typedef struct sampling {
+  int mode; /* a SAMPLE_... */
+  bool aligned, zeros, reflected;
+} sampling;
+
+/* A place along a dimension, in elements, and how far that of an implementation may be off. */
+typedef struct place {
+  double at, off;
+} place;
+
+/* The result of a step of float32: off by a unit in the last place more, unless it and what it is made of are numbers
+ * of that type, which a step that is rounded correctly gives as they are. */
+static place rounded(double value, double off) {
+  const bool exact = off == 0 && (double)(float)value == value;
+  return (place){.at = value, .off = off + (exact ? 0 : LEATI_REF_ULP * fabs(value) + FLT_MIN)};
+}
+
+/* Where a number of the grid lies: what is 2^63 elements away, or not a number, counts as -1 (backend.h). */
+static place locate(const sampling *by, double number, int64_t size) {
+  place p = rounded(number + 1, 0);
+  if (by->aligned) {
+    p = rounded(p.at * (double)(size - 1) / 2, p.off * (double)(size - 1) / 2);
+  } else {
+    p = rounded(p.at * (double)size, p.off * (double)size);
+    p = rounded(p.at - 1, p.off);
+    p = (place){.at = p.at / 2, .off = p.off / 2};
+  }
+  return fabs(p.at) < 0x1p63 ? p : (place){.at = by->aligned ? 0 : -0.5};
+}
+
+/* Which element is in the place of element `i` of a line, or -1 if that counts as 0. */
+static int64_t padded(const sampling *by, double i, int64_t size) {
+  const double low = by->aligned ? 0 : -0.5;
+  const double range = (double)(by->aligned ? size - 1 : size);
+  const double last = (double)size - 1;
+  if (by->zeros && (i < 0 || i > last)) {
+    return -1;
+  }
+  if (by->reflected && range > 0) {
+    /* There and back again. */
+    const double turn = fmod(fmod(i - low, 2 * range) + 2 * range, 2 * range);
+    i = low + (turn > range ? 2 * range - turn : turn);
+  }
+  return (int64_t)(i < 0 ? 0 : i > last ? last : i);
+}
+
+/* Weights of the elements around a place `t` behind one of them: of two, or of four by cubic convolution with the
+ * parameter -0.75. */
+static int64_t weigh(int mode, double t, double *weights) {
+  if (mode == SAMPLE_NEAREST) {
+    weights[0] = 1;
+    return 1;
+  }
+  if (mode == SAMPLE_LINEAR) {
+    weights[0] = 1 - t;
+    weights[1] = t;
+    return 2;
+  }
+  for (int k = 0; k < 4; k++) {
+    const double d = fabs(t + 1 - k);
+    weights[k] = d < 1 ? (1.25 * d - 2.25) * d * d + 1 : -0.75 * (((d - 5) * d + 8) * d - 4);
+  }
+  return 4;
+}
+
+/* Samples one channel of an image, of which `most` is the largest magnitude, at a place. */
+static double sample(const sampling *by, const leati_ref_tensor *x, int64_t first, const place *places, double most,
+                     double *bound) {
+  const int32_t dimensions = x->rank - 2;
+  double weights[3][4], base[3], value = 0, magnitude = 0, moved = 0;
+  int64_t each = 1, all = 1;
+  bool certain = true;
+  for (int32_t d = 0; d < dimensions; d++) {
+    const place p = places[d];
+    base[d] = by->mode == SAMPLE_NEAREST ? rint(p.at) : floor(p.at);
+    each = weigh(by->mode, p.at - base[d], weights[d]);
+    base[d] -= by->mode == SAMPLE_CUBIC ? 1 : 0;
+    all *= each;
+    moved += p.off;
+    certain = certain && rint(p.at - p.off) == rint(p.at + p.off);
+  }
+  for (int64_t k = 0; k < all; k++) {
+    int64_t at = 0, rest = k;
+    double weight = 1;
+    for (int32_t d = 0; d < dimensions; d++) {
+      const int64_t size = x->dims[2 + d], from = padded(by, base[d] + (double)(rest % each), size);
+      at = at < 0 || from < 0 ? -1 : at * size + from;
+      weight *= weights[d][rest % each];
+      rest /= each;
+    }
+    const double element = at < 0 ? 0 : x->f[first + at];
+    value += by->mode == SAMPLE_NEAREST ? element : weight * element;
+    magnitude += fabs(weight * element);
+  }
+  /* The nearest element is what it is, or one of several if a place that is off decides. Else a place that is off moves
+   * the value along a slope: of at most the difference of two elements by linear interpolation; by cubic convolution of
+   * at most the sum of its weights' slopes, 4.2, times that of the weights of the other dimension, 1.375. 5 roundings
+   * by dimension make up products and sum. A cubic weight is off by up to 24 units, if its polynomial, whose terms are
+   * up to 4.5, is computed step by step; there are 4 in each of two dimensions. */
+  if (by->mode == SAMPLE_NEAREST) {
+    *bound = certain ? 0 : 2 * most;
+  } else {
+    const bool cubic = by->mode == SAMPLE_CUBIC;
+    *bound = moved * (cubic ? 5.8 : 2) * most + (cubic ? 2 * 4 * 24 * 1.375 * LEATI_REF_ULP * most : 0) +
+             leati_ref_bound_ulps(magnitude, 5 * dimensions);
+  }
+  return value;
+}
+
+static bool run_grid_sample(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *grid = node->inputs[1];
+  const int32_t dimensions = x->rank - 2;
+  const bool old = node->since_version < 20;
+  if (!leati_ref_type_is_float(x->type) || dimensions < 2 || dimensions > 3 || grid->rank != x->rank ||
+      grid->dims[0] != x->dims[0] || grid->dims[x->rank - 1] != dimensions) {
+    return leati_ref_fail(node, "GridSample: only floats of images and volumes are sampled here");
+  }
+  const sampling by = {.mode = leati_ref_string_is(node, "mode", "linear", "nearest")                   ? SAMPLE_NEAREST
+                               : leati_ref_string_is(node, "mode", "linear", old ? "bicubic" : "cubic") ? SAMPLE_CUBIC
+                                                                                                        : SAMPLE_LINEAR,
+                       .aligned = leati_ref_int(node, "align_corners", 0) != 0,
+                       .zeros = leati_ref_string_is(node, "padding_mode", "zeros", "zeros"),
+                       .reflected = leati_ref_string_is(node, "padding_mode", "zeros", "reflection")};
+  if (by.mode == SAMPLE_CUBIC && dimensions == 3) {
+    return leati_ref_fail(node, "GridSample: volumes are not sampled by cubic convolution here");
+  }
+  int64_t dims[LEAT_MAX_RANK] = {x->dims[0], x->dims[1]};
+  int64_t inside = 1;
+  for (int32_t d = 0; d < dimensions; d++) {
+    dims[2 + d] = grid->dims[1 + d];
+    inside *= x->dims[2 + d];
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, x->type, x->rank, dims);
+  double most = 0;
+  for (int64_t k = 0; k < x->count; k++) {
+    most = fmax(most, fabs(x->f[k]));
+  }
+  const int64_t channels = dims[1], spots = y->count == 0 ? 0 : y->count / dims[0] / channels;
+  if (y->count > 0 && inside == 0) {
+    return leati_ref_fail(node, "GridSample: images without elements cannot be sampled");
+  }
+  for (int64_t k = 0; k < y->count; k++) {
+    place places[3];
+    const int64_t image = k / spots / channels, numbers = (image * spots + k % spots) * dimensions;
+    for (int32_t d = 0; d < dimensions; d++) {
+      places[d] = locate(&by, grid->f[numbers + dimensions - 1 - d], x->dims[2 + d]);
+    }
+    y->f[k] = sample(&by, x, k / spots * inside, places, most, &y->bound[k]);
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_index[] = {
     {"Gather", run_gather},
     {"GatherElements", run_elements},
@@ -363,5 +522,6 @@ const leati_ref_entry leati_ref_index[] = {
     {"ScatterND", run_nd},
     {"CumSum", run_cum_sum},
     {"Resize", run_resize},
+    {"GridSample", run_grid_sample},
     {NULL, NULL},
 };

@@ -31,6 +31,21 @@ bool leati_attr_is(const leati_op_desc *desc, const char *name, const char *text
          (attribute->count == 0 || memcmp(attribute->string, text, (size_t)attribute->count) == 0);
 }
 
+int32_t leati_attr_choice(const leati_op_desc *desc, const char *op, const char *name, const char *const *names,
+                          uint32_t count, uint32_t *out, leat_error *err) {
+  *out = 0;
+  if (leati_attr(desc, name) == NULL) {
+    return LEAT_OK;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (leati_attr_is(desc, name, names[i])) {
+      *out = i;
+      return LEAT_OK;
+    }
+  }
+  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: this value of attribute %s is not supported", op, name);
+}
+
 int32_t leati_attr_ints(const leati_op_desc *desc, const char *name, uint32_t capacity, int64_t *out,
                         uint32_t *out_count, leat_error *err) {
   *out_count = 0;

@@ -13,6 +13,10 @@ int64_t leati_attr_int(const leati_op_desc *desc, const char *name, int64_t othe
 float leati_attr_float(const leati_op_desc *desc, const char *name, float otherwise);
 /** Whether a STRING attribute is there and equals `text`. */
 bool leati_attr_is(const leati_op_desc *desc, const char *name, const char *text);
+/** Finds the value of a STRING attribute of the operator `op` among `count` names; absent: the first.
+ * @errors NOT_SUPPORTED: it is none of them */
+int32_t leati_attr_choice(const leati_op_desc *desc, const char *op, const char *name, const char *const *names,
+                          uint32_t count, uint32_t *out, leat_error *err);
 /** Copies an INTS attribute into `out[capacity]`; `*out_count` is 0 when it is absent.
  * @errors NOT_SUPPORTED: it has more elements than `capacity` */
 int32_t leati_attr_ints(const leati_op_desc *desc, const char *name, uint32_t capacity, int64_t *out,

@@ -324,22 +324,6 @@ static leati_channels_last_use resize_channels_last(const leat_op *op, const lea
   return (leati_channels_last_use){.writes = keeps && x->shape[1] % 4 == 0, .equals = 1u << INPUT_X};
 }
 
-/* Finds the attribute's value among `names`; absent: the first. */
-static int32_t read_choice(const leati_op_desc *desc, const char *attribute, const char *const *names, uint32_t count,
-                           uint32_t *out, leat_error *err) {
-  *out = 0;
-  if (leati_attr(desc, attribute) == NULL) {
-    return LEAT_OK;
-  }
-  for (uint32_t i = 0; i < count; ++i) {
-    if (leati_attr_is(desc, attribute, names[i])) {
-      *out = i;
-      return LEAT_OK;
-    }
-  }
-  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize: this value of attribute %s is not supported", attribute);
-}
-
 static int32_t read_state(const leati_op_desc *desc, resize_state *state, leat_error *err) {
   state->linear = leati_attr_is(desc, "mode", "linear");
   if (leati_attr(desc, "mode") != NULL && !state->linear && !leati_attr_is(desc, "mode", "nearest")) {
@@ -348,10 +332,10 @@ static int32_t read_state(const leati_op_desc *desc, resize_state *state, leat_e
   if (leati_attr_int(desc, "antialias", 0) != 0) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize with antialias is not supported");
   }
-  LEATI_TRY(read_choice(desc, "coordinate_transformation_mode", transformation_names, TRANSFORMATION_COUNT,
-                        &state->transformation, err));
-  LEATI_TRY(read_choice(desc, "nearest_mode", nearest_names, 4, &state->nearest, err));
-  LEATI_TRY(read_choice(desc, "keep_aspect_ratio_policy", aspect_names, 3, &state->aspect, err));
+  LEATI_TRY(leati_attr_choice(desc, "Resize", "coordinate_transformation_mode", transformation_names,
+                              TRANSFORMATION_COUNT, &state->transformation, err));
+  LEATI_TRY(leati_attr_choice(desc, "Resize", "nearest_mode", nearest_names, 4, &state->nearest, err));
+  LEATI_TRY(leati_attr_choice(desc, "Resize", "keep_aspect_ratio_policy", aspect_names, 3, &state->aspect, err));
   state->outside = leati_attr_float(desc, "extrapolation_value", 0.0f);
   return leati_attr_ints(desc, "axes", LEAT_MAX_RANK, state->axes, &state->axis_count, err);
 }
