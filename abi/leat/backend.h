@@ -737,7 +737,8 @@ typedef struct leat_event_api {
  *   becomes the nearest number that the type holds, and NaN 0. Pow with a whole exponent wraps, as products of
  *   integers do; 0 to a negative power is 0.
  * - A NaN among the operands of Max, Min, ReduceMax, ReduceMin, MaxPool, GlobalMaxPool and Clip gives NaN. ArgMax and
- *   ArgMin find the first NaN, or the last with select_last_index.
+ *   ArgMin find the first NaN, or the last with select_last_index. TopK ranks NaNs above infinity. NaNs
+ *   are equal there, and both zeros; of equal elements the first comes first.
  * - ReduceMean of integers is rounded towards zero, whatever their sum is; ReduceSum and ReduceProd wrap.
  * - QuantizeLinear rounds what it divides and the quotient to the type of the scale, or that of `precision`, and takes
  * a quotient that is NaN for 0. DynamicQuantizeLinear has scale 1 and zero point 0 where its scale would be smaller

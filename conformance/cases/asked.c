@@ -320,6 +320,19 @@ static void known_failures(leat_case_context *ctx, const void *data) {
     add_input(&q, LEAT_F32, sampled[i].ndim, sampled[i].grid, NULL);
     REFUSED(ctx, &q);
   }
+  for (int32_t i = 0; i < 4; ++i) {
+    static const int64_t matrix[2] = {2, 5};
+    static const int64_t wrong[] = {6, -1, 1, 1};
+    sizes[0] = wrong[i];
+    sizes[1] = 1;
+    dims[0] = i == 2 ? 2 : 1; /* k has two numbers; and one, of a scalar */
+    ask_about(&q, "TopK", 11);
+    q.desc.output_count = 2;
+    add_input(&q, LEAT_F32, i == 3 ? 0 : 2, matrix, NULL);
+    add_input(&q, LEAT_I64, 1, dims, &constant);
+    REFUSED(ctx, &q);
+  }
+  dims[0] = 2;
   /* Axes that are named twice. */
   static const struct {
     const char *name;

@@ -755,6 +755,28 @@ static void cum_sum(leati_draw *d) {
   leati_draw_attribute_int(d, "reverse", leati_draw_int(d, 0, 1));
 }
 
+static void top_k(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_tensor *x = any_input(d, "T", 1, RANK, &rank, dims);
+  const int64_t axis = draw_axis(d, rank);
+  const int64_t size = dims[axis < 0 ? axis + rank : axis], most = size > 0 ? size : 0;
+  const int64_t k[1] = {leati_draw_int(d, d->empty ? 0 : most > 0, most)};
+  leati_draw_list(d, LEAT_TYPE_INT64, 1, k);
+  /* Equal ones. */
+  const bool few = leati_draw_chance(d, 40);
+  for (int64_t i = 0; few && i < x->count; i++)
+    leati_draw_set(x, i, (double)leati_draw_int(d, 0, 2));
+  if (axis != -1 || leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "axis", axis);
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "largest", leati_draw_int(d, 0, 1));
+  /* Several come in any order if they need not be sorted. */
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_int(d, "sorted", leati_draw_int(d, k[0] > 1, 1));
+  d->output_count = 2;
+}
+
 /* ---- Reductions ------------------------------------------------------------------------------------------------- */
 
 static void reduce(leati_draw *d) {
@@ -1761,6 +1783,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"index", "", "GatherND", gather_nd},
     {"index", "", "ScatterND", scatter_nd},
     {"index", "", "CumSum", cum_sum},
+    {"movement", "", "TopK", top_k},
     {"reduce", "", "ReduceSum", reduce},
     {"reduce", "", "ReduceMean", reduce},
     {"reduce", "", "ReduceMax", reduce},

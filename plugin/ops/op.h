@@ -148,6 +148,7 @@ extern const leati_op_family leati_squeeze_excite_family;
 extern const leati_op_family leati_pool_family;
 extern const leati_op_family leati_resize_family;
 extern const leati_op_family leati_grid_sample_family;
+extern const leati_op_family leati_topk_family;
 
 /** The operator's definition, device, version and state. */
 const leati_op_def *leati_op_def_of(const leat_op *op);
