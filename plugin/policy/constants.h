@@ -320,9 +320,10 @@
  * tiles and more splits, which a small device loses by. From: large GPUs. Measure: --tune; whole models with 1 thread.
  */
 #define LEATI_PROCESSORS_ASSUMED 128u
-/** Quarters of the processors that tiles of 128, and of 64, must give workgroups for: below, smaller ones pay. Larger:
- * smaller tiles, each of which loads more for what it computes. From: an H200, where one of the largest tiles fills a
- * processor. Measure: --tune. */
+/** Quarters of the processors that tiles of 128, and of 64, must give workgroups for: below, smaller ones pay. One of
+ * the largest tiles fills a processor, so that of those as many are wanted for each turn that they take. Larger:
+ * smaller tiles, each of which loads more for what it computes. From: an H200 (benchmarks, "Turns of the largest
+ * tile"). Measure: --tune. */
 #define LEATI_GEMM_FILL_128_QUARTERS 3u
 #define LEATI_GEMM_FILL_64_QUARTERS 6u
 /** Quarters of the processors: a product of reals that would have tiles of 32 has tiles of 16, whose workgroups share

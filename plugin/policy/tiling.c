@@ -56,7 +56,9 @@ static leati_tile choose_tile(const leati_gemm_shape *shape, uint64_t enough_128
 leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile_work work,
                                 leati_gemm_cut *out) {
   const leati_tuning *const tuning = &traits->tuning;
-  leati_tile tile = choose_tile(shape, quarters(traits, tuning->gemm_fill_128_quarters),
+  /* A processor has one tile of 128 at a time: in each turn that they take, as many are wanted. */
+  const uint64_t turns = div_up(count_tiles(shape, LEATI_TILE_128), traits->processors);
+  leati_tile tile = choose_tile(shape, turns * quarters(traits, tuning->gemm_fill_128_quarters),
                                 quarters(traits, tuning->gemm_fill_64_quarters));
   if (tile == LEATI_TILE_32 && work == LEATI_WORK_PRODUCT && shape->k <= tuning->gemm_k_16 &&
       count_tiles(shape, LEATI_TILE_16) <= quarters(traits, tuning->gemm_fill_16_quarters)) {

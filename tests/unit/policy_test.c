@@ -593,6 +593,11 @@ static void tiles_are_the_largest_that_fill_the_device(void **state) {
   assert_int_equal(tile_of(&large, 128, 128 * wanted, 1), LEATI_TILE_128);
   assert_true(tile_of(&large, 128, 128 * (wanted - 1), 1) > LEATI_TILE_128);
   assert_int_equal(tile_of(&large, 128, 128, wanted), LEATI_TILE_128);
+  /* A few more than one for each processor, and the last of them would have the device to themselves. */
+  assert_int_equal(tile_of(&large, 128, 128 * 128, 1), LEATI_TILE_128);
+  assert_int_equal(tile_of(&large, 128, 128 * (128 + 1), 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&large, 128, 128 * (2 * wanted - 1), 1), LEATI_TILE_64);
+  assert_int_equal(tile_of(&large, 128, 128 * 2 * wanted, 1), LEATI_TILE_128);
   assert_int_equal(tile_of(&large, 64, 64 * wanted_64, 1), LEATI_TILE_64);
   assert_int_equal(tile_of(&large, 64, 64 * (wanted_64 - 1), 1), LEATI_TILE_32);
   /* A tile that is at most half full is none, whatever there is of them. */
