@@ -230,6 +230,8 @@ static const leati_op_spec specs[] = {
     PRODUCT("no_rows", ATTRIBUTES(NAMED("Relu")), F32(0, 4), F32(4, 5), F32(5), F32(0, 5)),
     PRODUCT("special", ATTRIBUTES(NAMED("Relu")), F32_SPECIAL(1, 16, 3), F32(3, 5), F32(5)),
     PRODUCT("special_residual", ATTRIBUTES(NAMED("Relu")), F32(16, 3), F32(3, 5), F32(5), F32_SPECIAL(5, 16, 5)),
+    PRODUCT("few_tiles_of_32", ATTRIBUTES(NAMED("Gelu"), A_INT("residual_first", 0)), F32(40, 300), F32(300, 1700),
+            F32(1700), F32(40, 1700)),
 
     {.name = "MultiMatMul",
      .label = "float32",
@@ -258,6 +260,8 @@ static const leati_op_spec specs[] = {
      .threads = THREADS_8,
      .attributes = {NAMED("Swish"), A_INTS("activated", 1, 0)},
      .inputs = {F32(1, 4099), F32(4099, 37), F32(4099, 53), ABSENT, F32(37), F32(53)}},
+    PRODUCTS("few_tiles_of_32", 2, ATTRIBUTES(NAMED("Relu")), F32(40, 300), F32(300, 1700), F32(300, 1700), ABSENT,
+             F32(1700)),
     PRODUCTS("tiles", 3, ATTRIBUTES(A_INT("transB", 0)), F32(65, 67), F32(67, 129), F32(67, 40), F32(67, 64)),
     PRODUCTS("wide_row", 2, ATTRIBUTES(NAMED("Relu")), F32(3, 20), F32(20, 1028), F32(20, 1040), ABSENT, F32(1028),
              F32(1040)),

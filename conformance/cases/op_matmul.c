@@ -18,9 +18,9 @@
   }
 
 /* The products of a type of 16 bits: by tiles with edges, read by quads where they are compact, and of more than half
- * of a tile of 128; by so many tiles of 32 that there are none of 16 on a device of up to 1,024 processors; by so few
- * of 16 that k is split; of one row, with its sum shared out; of few rows and many columns, read by eights; with bias
- * and activation. */
+ * of a tile of 128; by so many tiles of 32 that there are none of 16 on a device of up to 1,024 processors; by as few
+ * of 32 as 128 processors; by so few of 16 that k is split; of one row, with its sum shared out; of few rows and many
+ * columns, read by eights; with bias and activation. */
 #define HALVES(type_label, t)                                                                              \
   {.name = "MatMul",                                                                                       \
    .label = type_label,                                                                                    \
@@ -38,6 +38,7 @@
        .since_version = 13,                                                                                \
        .variants = VIEW_TRANSPOSED | VIEW_OFFSET,                                                          \
        .inputs = {RANGE_OF(t, -2, 2, 31, 40), RANGE_OF(t, -2, 2, 40, 16400)}},                             \
+      PRODUCT("few_tiles_of_32_" type_label, RANGE_OF(t, -2, 2, 40, 300), RANGE_OF(t, -2, 2, 300, 1700)),  \
       {.name = "MatMul",                                                                                   \
        .label = "inner_split_" type_label,                                                                 \
        .since_version = 13,                                                                                \
@@ -277,6 +278,7 @@ static const leati_op_spec specs[] = {
      .threads = THREADS_4,
      .inputs = {F32(128, 128), F32(128, 128)}},
     PRODUCT("tile_less_one", F32(63, 31), F32(31, 127)),
+    PRODUCT("few_tiles_of_32", F32(40, 300), F32(300, 1700)),
     PRODUCT("one_row", F32(1, 67), F32(67, 129)),
     PRODUCT("one_column", F32(129, 67), F32(67, 1)),
     PRODUCT("one_element", F32(1, 1), F32(1, 1)),

@@ -318,8 +318,14 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
     mode_b = LEATI_MODE_SINGLES_K; /* one element of the gate is for all that are read at once */
   }
   const leati_tile tile = leati_gemm_choose_tile(device, LEATI_WORK_PRODUCT, args);
+  const leati_gemm_shape shape = shape_of(args);
+  const leati_gemm_cut cut = {
+      .tiles_m = args->tiles_m, .tiles_n = args->tiles_n, .splits = args->splits, .k_chunk = args->k_chunk};
+  const leati_kernel_set kernels = leati_gemm_more_slices_pay(&device->traits, &shape, tile, &cut)
+                                       ? LEATI_KERNELS_GEMM_32_WHOLE
+                                       : tile_kernels[tile];
   *out_tile_size = leati_tile_size(tile);
-  return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[tile], gemm->c->type),
+  return (leati_pipeline_key){.kernel = leati_kernel_find(kernels, gemm->c->type),
                               .constants.gemm = {.mode_a = mode_a,
                                                  .mode_b = mode_b,
                                                  .split = args->splits > 1,

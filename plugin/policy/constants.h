@@ -333,6 +333,13 @@
  * 64x384x1536 9.4 and not 8.5, 64x1536x384 7.9 and not 6.6). Measure: --tune; whole models. */
 #define LEATI_GEMM_FILL_16_QUARTERS 6u
 #define LEATI_GEMM_K_16 576u
+/** Elements of k from which on a product by tiles of 32 whose k is not split has four slices of it and not two, and
+ * quarters of the processors: where there are no more such tiles. A workgroup then goes along k in half as many steps,
+ * each of which waits for memory where weights lie in no cache; of such workgroups a processor holds fewer threads.
+ * Larger: fewer such products; more of them. From: an H200 (benchmarks, "Weights that no cache holds"). Measure:
+ * --tune; whole models with 1 and 8 threads. */
+#define LEATI_GEMM_WHOLE_MIN 256u
+#define LEATI_GEMM_WHOLE_FILL_QUARTERS 4u
 /** Workgroups for each processor that a product of tiles of 64 or 32 is split for. Larger: shorter tails, and more
  * loads on the way; more pieces to add up. From: an H200. Measure: --tune. */
 #define LEATI_GEMM_SPLIT_FILL 4u

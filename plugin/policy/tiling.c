@@ -73,6 +73,12 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
   return tile;
 }
 
+bool leati_gemm_more_slices_pay(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile tile,
+                                const leati_gemm_cut *cut) {
+  return tile == LEATI_TILE_32 && cut->splits == 1 && shape->k >= traits->tuning.gemm_whole_min &&
+         count_tiles(shape, tile) <= quarters(traits, traits->tuning.gemm_whole_fill_quarters);
+}
+
 leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile_work work,
                                    leati_gemm_cut *out) {
   const leati_tuning *const tuning = &traits->tuning;

@@ -99,6 +99,10 @@ static inline uint32_t leati_matrix_subgroups(leati_tile tile, bool shares_k) {
 /** Whether a product of float32 takes less time by parts of bfloat16 on matrix hardware than by the tiled kernels: with
  * the largest tile alone, where each part that is brought in is used most often. */
 bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *shape);
+/** Whether a product without matrix hardware that is cut so takes less time by the kernel whose workgroups have more
+ * slices of k. */
+bool leati_gemm_more_slices_pay(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile tile,
+                                const leati_gemm_cut *cut);
 /** Whether a convolution on matrix hardware, as such a product, takes less time if the channels of images and weights,
  * `moved` elements in all, are moved next to each other first. */
 bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape, uint64_t moved);

@@ -587,6 +587,31 @@ static uint32_t splits_of(const leati_traits *device, uint32_t m, uint32_t n, ui
   return cut.splits;
 }
 
+/* Whether such a product, whose k is not split, has the kernel with more slices of k. */
+static bool has_more_slices(const leati_traits *device, uint32_t m, uint32_t n, uint32_t k) {
+  const leati_gemm_shape shape = {.m = m, .n = n, .k = k, .batch = 1};
+  leati_gemm_cut cut;
+  const leati_tile tile = leati_gemm_cut_tiled(device, &shape, LEATI_WORK_PRODUCT, &cut);
+  return leati_gemm_more_slices_pay(device, &shape, tile, &cut);
+}
+
+static void few_tiles_have_more_slices(void **state) {
+  (void)state;
+  leati_traits device = large;
+  device.tuning.gemm_k_16 = 0;
+  device.tuning.gemm_split_min = device.tuning.gemm_split_min_few = 1u << 20;
+  const uint32_t most = 128 * LEATI_GEMM_WHOLE_FILL_QUARTERS / 4;
+  assert_true(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_WHOLE_MIN));
+  assert_false(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_WHOLE_MIN - 1));
+  assert_false(has_more_slices(&device, 32, 32 * (most + 1), LEATI_GEMM_WHOLE_MIN));
+  /* Pieces of a k that is split have few steps already, and other tiles other kernels. */
+  device.tuning.gemm_split_min = device.tuning.gemm_split_min_few = 64;
+  assert_false(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_WHOLE_MIN));
+  assert_false(has_more_slices(&large, 32, 32, LEATI_GEMM_K_16));
+  assert_true(has_more_slices(&large, 40, 1700, 300)); /* few_tiles_of_32 of the conformance suite */
+  assert_false(has_more_slices(&large, 64, 64 * most * LEATI_GEMM_FILL_64_QUARTERS, LEATI_GEMM_WHOLE_MIN));
+}
+
 static void tiles_are_the_largest_that_fill_the_device(void **state) {
   (void)state;
   const uint32_t wanted = 128 * LEATI_GEMM_FILL_128_QUARTERS / 4, wanted_64 = 128 * LEATI_GEMM_FILL_64_QUARTERS / 4;
@@ -919,7 +944,9 @@ static void check_attention(const leati_traits *device, uint32_t heads, uint32_t
 static void note_product(const leati_traits *device, const leati_gemm_shape *s, uint64_t *answers) {
   leati_gemm_cut cut;
   for (leati_tile_work work = LEATI_WORK_PRODUCT; work <= LEATI_WORK_CONVOLUTION; ++work) {
-    note(answers, leati_gemm_cut_tiled(device, s, work, &cut) + cut.splits * 8);
+    const leati_tile plain = leati_gemm_cut_tiled(device, s, work, &cut);
+    note(answers, plain + cut.splits * 8);
+    note(answers, leati_gemm_more_slices_pay(device, s, plain, &cut));
     const leati_tile tile = leati_gemm_cut_matrices(device, s, work, &cut);
     note(answers, tile + cut.splits * 8);
     note(answers, leati_gemm_along_k_pays(leati_tile_size(tile), s));
@@ -1047,6 +1074,7 @@ int main(void) {
       cmocka_unit_test(the_quarantine_is_bounded_yet_holds_one),
       cmocka_unit_test(idle_memory_goes_down_to_the_low_watermark_or_further),
       cmocka_unit_test(products_are_cut_wholly_on_any_device),
+      cmocka_unit_test(few_tiles_have_more_slices),
       cmocka_unit_test(tiles_are_the_largest_that_fill_the_device),
       cmocka_unit_test(matrix_tiles_are_large_where_they_fill_the_device),
       cmocka_unit_test(matrix_tiles_are_small_where_these_do_not_fill_the_device),

@@ -38,6 +38,8 @@ const leati_tune_subject leati_tune_subjects[] = {
     OF(ALWAYS, PRODUCTS, "gemm_fill_128_quarters", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, PRODUCTS, "gemm_fill_64_quarters", 2, 4, 6, 8, 12),
     OF(ALWAYS, PRODUCTS, "gemm_fill_16_quarters", 0, 2, 4, 6, 8, 12),
+    OF(ALWAYS, PRODUCTS, "gemm_whole_min", 64, 128, 256, 512, 1048576),
+    OF(ALWAYS, PRODUCTS, "gemm_whole_fill_quarters", 4, 8, 12, 16, 64),
     OF(ALWAYS, PRODUCTS, "gemm_k_16", 128, 256, 384, 576, 1024, 2048),
     OF(ALWAYS, PRODUCTS, "gemm_split_fill", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, PRODUCTS, "gemm_split_min", 64, 128, 192, 256, 384, 512),
