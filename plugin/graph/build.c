@@ -87,7 +87,7 @@ static int32_t find_deciding(leat_graph *graph, leat_error *err) {
       if (v == LEAT_GRAPH_NO_VALUE || !graph->values[v].decides || leati_op_is_host(info->host_outputs, o)) {
         continue;
       }
-      if (!node->evaluates || (graph->values[v].type & LEATI_EVALUATED_TYPES) == 0) {
+      if (!leati_can_evaluate(node, graph->values[v].type)) {
         const leat_error found = {.code = LEAT_ERROR_NOT_SUPPORTED,
                                   .message =
                                       "shapes follow from what it makes, which "

@@ -30,6 +30,12 @@ static void put(uint64_t type, void *bytes, uint64_t i, int64_t value) {
   }
 }
 
+/* Moves an element, of any type. */
+static void move(const leati_elements *from, uint64_t i, void *to, uint64_t at) {
+  const uint32_t size = from->view->item_size;
+  memcpy((unsigned char *)to + at * size, (const unsigned char *)from->bytes + i * size, size);
+}
+
 /* Which element of an input stands, by broadcasting or repetition, for the one at `position` of the output. */
 static uint64_t element_at(const leati_view *input, const leati_view *out, const int64_t *position) {
   uint64_t index = 0;
@@ -105,12 +111,6 @@ static int64_t do_and(const int64_t *x) {
 static int64_t do_or(const int64_t *x) {
   return x[0] != 0 || x[1] != 0;
 }
-static int64_t do_where(const int64_t *x) {
-  return x[0] != 0 ? x[1] : x[2];
-}
-static int64_t do_take(const int64_t *x) {
-  return x[0];
-}
 
 /* The same of float32. */
 static float real_add(const float *x) {
@@ -140,6 +140,72 @@ static float real_ceil(const float *x) {
 static float real_reciprocal(const float *x) {
   return 1.0f / x[0];
 }
+static float real_abs(const float *x) {
+  return fabsf(x[0]);
+}
+static float real_min(const float *x) {
+  return isnan(x[0]) || x[0] < x[1] ? x[0] : x[1];
+}
+static float real_max(const float *x) {
+  return isnan(x[0]) || x[0] > x[1] ? x[0] : x[1];
+}
+static float real_equal(const float *x) {
+  return x[0] == x[1];
+}
+static float real_less(const float *x) {
+  return x[0] < x[1];
+}
+static float real_greater(const float *x) {
+  return x[0] > x[1];
+}
+static float real_less_or_equal(const float *x) {
+  return x[0] <= x[1];
+}
+static float real_greater_or_equal(const float *x) {
+  return x[0] >= x[1];
+}
+
+/* Towards zero; what does not fit becomes the nearest number that the type holds, and NaN 0, as on the device. */
+static int64_t whole(float x, uint64_t type) {
+  const int64_t least = type == LEAT_TYPE_INT32 ? INT32_MIN : INT64_MIN;
+  const int64_t most = type == LEAT_TYPE_INT32 ? INT32_MAX : INT64_MAX;
+  /* Both ends are powers of two as float32, so that all numbers below the upper one fit. */
+  return isnan(x) ? 0 : x >= (float)most ? most : x <= (float)least ? least : (int64_t)x;
+}
+
+static void cast(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  (void)node;
+  for (uint64_t i = 0; i < out->count; ++i) {
+    if (in[0].view->type != LEAT_TYPE_FLOAT32) {
+      put(out->type, bytes, i, get(&in[0], i));
+    } else if (out->type == LEAT_TYPE_FLOAT32) {
+      move(&in[0], i, bytes, i);
+    } else {
+      const float x = ((const float *)in[0].bytes)[i];
+      put(out->type, bytes, i, out->type == LEAT_TYPE_BOOL ? x != 0 : whole(x, out->type));
+    }
+  }
+}
+
+/* Expand and Tile. */
+static void repeat(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  (void)node;
+  int64_t position[LEAT_MAX_RANK] = {0};
+  for (uint64_t i = 0; i < out->count; ++i) {
+    move(&in[0], element_at(in[0].view, out, position), bytes, i);
+    advance(out, position);
+  }
+}
+
+static void where(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  (void)node;
+  int64_t position[LEAT_MAX_RANK] = {0};
+  for (uint64_t i = 0; i < out->count; ++i) {
+    const leati_elements *const taken = get(&in[0], element_at(in[0].view, out, position)) != 0 ? &in[1] : &in[2];
+    move(taken, element_at(taken->view, out, position), bytes, i);
+    advance(out, position);
+  }
+}
 
 static void gather(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
   const leati_view *const data = in[0].view;
@@ -154,8 +220,11 @@ static void gather(const leati_node *node, const leati_elements *in, const leati
     int64_t index = get(&in[1], i / inner % in[1].view->count);
     index = index < 0 ? index + size : index;
     /* What is out of range reads 0. */
-    const bool within = index >= 0 && index < size;
-    put(out->type, bytes, i, within ? get(&in[0], (outer * (uint64_t)size + (uint64_t)index) * inner + i % inner) : 0);
+    if (index >= 0 && index < size) {
+      move(&in[0], (outer * (uint64_t)size + (uint64_t)index) * inner + i % inner, bytes, i);
+    } else {
+      put(out->type, bytes, i, 0);
+    }
   }
 }
 
@@ -170,7 +239,11 @@ static void gather_elements(const leati_node *node, const leati_elements *in, co
     for (int32_t d = 0; d < data->ndim && within; ++d) {
       at = at * (uint64_t)data->shape[d] + (uint64_t)(d == axis ? index : position[d]);
     }
-    put(out->type, bytes, i, within ? get(&in[0], at) : 0);
+    if (within) {
+      move(&in[0], at, bytes, i);
+    } else {
+      put(out->type, bytes, i, 0);
+    }
     advance(out, position);
   }
 }
@@ -185,7 +258,7 @@ static void concat(const leati_node *node, const leati_elements *in, const leati
     const uint64_t part =
         out->shape[axis] == 0 ? 0 : row / (uint64_t)out->shape[axis] * (uint64_t)in[k].view->shape[axis];
     for (uint64_t i = 0; i < in[k].view->count; ++i) {
-      put(out->type, bytes, i / part * row + begin + i % part, get(&in[k], i));
+      move(&in[k], i, bytes, i / part * row + begin + i % part);
     }
     begin += part;
   }
@@ -214,7 +287,7 @@ static void slice(const leati_node *node, const leati_elements *in, const leati_
     for (int32_t d = 0; d < data->ndim; ++d) {
       index = index * (uint64_t)data->shape[d] + (uint64_t)(start[d] + position[d] * step[d]);
     }
-    put(out->type, bytes, i, get(&in[0], index));
+    move(&in[0], index, bytes, i);
     advance(out, position);
   }
 }
@@ -226,7 +299,7 @@ static void transpose(const leati_node *node, const leati_elements *in, const le
     for (int32_t d = 0; d < out->ndim; ++d) {
       from[order[d]] = position[d];
     }
-    put(out->type, bytes, i, get(&in[0], element_at(in[0].view, in[0].view, from)));
+    move(&in[0], element_at(in[0].view, in[0].view, from), bytes, i);
     advance(out, position);
   }
 }
@@ -302,56 +375,57 @@ typedef struct sum {
   int64_t (*each)(const int64_t *x); /* element by element; or */
   void (*all)(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes);
   float (*real)(const float *x); /* element by element of float32 */
+  bool moves;                    /* elements of float32 too, which stay as they are or are cast */
 } sum;
 
 /* tests/lint/shape_arithmetic.py compares it with what the ONNX Runtime provider takes for shape arithmetic. */
 static const sum sums[] = {
-    {"Add", 2, do_add, NULL, real_add},
-    {"Sub", 2, do_sub, NULL, real_sub},
-    {"Mul", 2, do_mul, NULL, real_mul},
-    {"Div", 2, do_div, NULL, real_div},
-    {"Mod", 2, do_mod, NULL, NULL},
-    {"Neg", 1, do_neg, NULL, real_neg},
-    {"Abs", 1, do_abs, NULL, NULL},
-    {"Min", 2, do_min, NULL, NULL},
-    {"Max", 2, do_max, NULL, NULL},
-    {"Floor", 1, NULL, NULL, real_floor},
-    {"Ceil", 1, NULL, NULL, real_ceil},
-    {"Sqrt", 1, NULL, NULL, real_sqrt},
-    {"Reciprocal", 1, NULL, NULL, real_reciprocal},
-    {"Equal", 2, do_equal, NULL, NULL},
-    {"Less", 2, do_less, NULL, NULL},
-    {"LessOrEqual", 2, do_less_or_equal, NULL, NULL},
-    {"Greater", 2, do_greater, NULL, NULL},
-    {"GreaterOrEqual", 2, do_greater_or_equal, NULL, NULL},
-    {"Not", 1, do_not, NULL, NULL},
-    {"And", 2, do_and, NULL, NULL},
-    {"Or", 2, do_or, NULL, NULL},
-    {"Where", 3, do_where, NULL, NULL},
-    {"Cast", 1, do_take, NULL, NULL},
-    {"Expand", 1, do_take, NULL, NULL},
-    {"Tile", 1, do_take, NULL, NULL},
-    {"Identity", 1, NULL, NULL, NULL},
-    {"Reshape", 1, NULL, NULL, NULL},
-    {"Flatten", 1, NULL, NULL, NULL},
-    {"Squeeze", 1, NULL, NULL, NULL},
-    {"Unsqueeze", 1, NULL, NULL, NULL},
-    {"Gather", 2, NULL, gather, NULL},
-    {"GatherElements", 2, NULL, gather_elements, NULL},
-    {"Concat", 0, NULL, concat, NULL},
-    {"Slice", 3, NULL, slice, NULL},
-    {"Transpose", 1, NULL, transpose, NULL},
-    {"Range", 3, NULL, range, NULL},
-    {"ConstantOfShape", 1, NULL, fill, NULL},
-    {"ReduceSum", 1, NULL, reduce_sum, NULL},
-    {"ReduceProd", 1, NULL, reduce_prod, NULL},
-    {"ReduceMax", 1, NULL, reduce_max, NULL},
-    {"ReduceMin", 1, NULL, reduce_min, NULL},
+    {"Add", 2, do_add, NULL, real_add, false},
+    {"Sub", 2, do_sub, NULL, real_sub, false},
+    {"Mul", 2, do_mul, NULL, real_mul, false},
+    {"Div", 2, do_div, NULL, real_div, false},
+    {"Mod", 2, do_mod, NULL, NULL, false},
+    {"Neg", 1, do_neg, NULL, real_neg, false},
+    {"Abs", 1, do_abs, NULL, real_abs, false},
+    {"Min", 2, do_min, NULL, real_min, false},
+    {"Max", 2, do_max, NULL, real_max, false},
+    {"Floor", 1, NULL, NULL, real_floor, false},
+    {"Ceil", 1, NULL, NULL, real_ceil, false},
+    {"Sqrt", 1, NULL, NULL, real_sqrt, false},
+    {"Reciprocal", 1, NULL, NULL, real_reciprocal, false},
+    {"Equal", 2, do_equal, NULL, real_equal, false},
+    {"Less", 2, do_less, NULL, real_less, false},
+    {"LessOrEqual", 2, do_less_or_equal, NULL, real_less_or_equal, false},
+    {"Greater", 2, do_greater, NULL, real_greater, false},
+    {"GreaterOrEqual", 2, do_greater_or_equal, NULL, real_greater_or_equal, false},
+    {"Not", 1, do_not, NULL, NULL, false},
+    {"And", 2, do_and, NULL, NULL, false},
+    {"Or", 2, do_or, NULL, NULL, false},
+    {"Where", 3, NULL, where, NULL, true},
+    {"Cast", 1, NULL, cast, NULL, true},
+    {"Expand", 1, NULL, repeat, NULL, true},
+    {"Tile", 1, NULL, repeat, NULL, true},
+    {"Identity", 1, NULL, NULL, NULL, true},
+    {"Reshape", 1, NULL, NULL, NULL, true},
+    {"Flatten", 1, NULL, NULL, NULL, true},
+    {"Squeeze", 1, NULL, NULL, NULL, true},
+    {"Unsqueeze", 1, NULL, NULL, NULL, true},
+    {"Gather", 2, NULL, gather, NULL, true},
+    {"GatherElements", 2, NULL, gather_elements, NULL, true},
+    {"Concat", 0, NULL, concat, NULL, true},
+    {"Slice", 3, NULL, slice, NULL, true},
+    {"Transpose", 1, NULL, transpose, NULL, true},
+    {"Range", 3, NULL, range, NULL, false},
+    {"ConstantOfShape", 1, NULL, fill, NULL, false},
+    {"ReduceSum", 1, NULL, reduce_sum, NULL, false},
+    {"ReduceProd", 1, NULL, reduce_prod, NULL, false},
+    {"ReduceMax", 1, NULL, reduce_max, NULL, false},
+    {"ReduceMin", 1, NULL, reduce_min, NULL, false},
 };
 
 /* Whether all that a node does is to give its first input another shape. */
 static bool reshapes(const sum *it) {
-  return it->each == NULL && it->all == NULL && it->real == NULL;
+  return it->moves && it->all == NULL;
 }
 
 static const sum *find(const leat_op *op) {
@@ -391,14 +465,17 @@ void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const lea
   for (uint32_t i = 0; i < node->input_count && node->evaluates; ++i) {
     const uint32_t v = node->inputs[i];
     const uint64_t type = v != LEAT_GRAPH_NO_VALUE ? graph->values[v].type : LEAT_TYPE_INT64;
-    node->evaluates =
-        type == LEAT_TYPE_FLOAT32 ? it->real != NULL || reshapes(it) : (type & LEATI_EVALUATED_TYPES) != 0;
+    node->evaluates = type == LEAT_TYPE_FLOAT32 ? it->real != NULL || it->moves : (type & LEATI_EVALUATED_TYPES) != 0;
   }
 }
 
-bool leati_can_evaluate(const leati_node *node, const leati_view *out) {
-  /* ConstantOfShape and Range make float32 of what is not read here. */
-  return (out->type & LEATI_EVALUATED_TYPES) != 0 || (out->type == LEAT_TYPE_FLOAT32 && find(node->op)->all == NULL);
+bool leati_can_evaluate(const leati_node *node, uint64_t type) {
+  if (!node->evaluates || type != LEAT_TYPE_FLOAT32) {
+    return node->evaluates && (type & LEATI_EVALUATED_TYPES) != 0;
+  }
+  /* ConstantOfShape makes float32 of what is not read here. */
+  const sum *const it = find(node->op);
+  return it->real != NULL || it->moves;
 }
 
 void leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes) {
@@ -423,8 +500,10 @@ void leati_evaluate(const leati_node *node, const leati_elements *inputs, const 
         operands[k] = get(&inputs[k], at);
       }
     }
-    if (real) {
+    if (real && out->type == LEAT_TYPE_FLOAT32) {
       ((float *)out_bytes)[i] = it->real(reals);
+    } else if (real) {
+      put(out->type, out_bytes, i, it->real(reals) != 0);
     } else {
       put(out->type, out_bytes, i, it->each(operands));
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Shape arithmetic: nodes on small integers of which shapes follow are computed on the host, where shapes are needed;
- * and what is computed with sizes in float32, such as the scale of an attention. Integers are those that the operators
- * give on the device; each float32 is rounded once.
+ * Shape arithmetic: nodes on few integers of which shapes follow are computed on the host, where shapes are needed; and
+ * what is computed with sizes in float32, such as the scale of an attention, or a size that a quotient is rounded up
+ * to. Integers are those that the operators give on the device; each float32 is rounded once.
  */
 #ifndef LEAT_PLUGIN_GRAPH_EVALUATE_H_
 #define LEAT_PLUGIN_GRAPH_EVALUATE_H_
@@ -10,7 +10,7 @@
 #include "graph/graph.h"
 #include "memory/tensor.h"
 
-/** Types that such nodes work on where shapes follow. */
+/** Types that all such nodes work on; some of them on float32 too. */
 #define LEATI_EVALUATED_TYPES (LEAT_TYPE_INT64 | LEAT_TYPE_INT32 | LEAT_TYPE_BOOL)
 
 /** Reads what evaluating a node takes of its attributes, and notes in leati_node::evaluates whether it can be, by them
@@ -23,8 +23,8 @@ typedef struct leati_elements {
   const void *bytes;
 } leati_elements;
 
-/** Whether output 0, of a node that evaluates, can be computed for its type; all of LEATI_EVALUATED_TYPES can. */
-bool leati_can_evaluate(const leati_node *node, const leati_view *out);
+/** Whether output 0 of a node can be computed if it has this type. */
+bool leati_can_evaluate(const leati_node *node, uint64_t type);
 
 /** Computes output 0, of the type and shape of `out`, from inputs that the operator has inferred it from and found
  * right. */

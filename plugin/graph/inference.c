@@ -151,10 +151,9 @@ static int32_t ask_node(leati_inference *inference, const leati_node *node, leat
 static bool should_evaluate(const leati_inference *inference, const leati_node *node) {
   const uint32_t v = node->outputs[0];
   const leati_view *const view = &inference->values[v].view;
-  bool should = node->evaluates && v != LEAT_GRAPH_NO_VALUE &&
+  bool should = v != LEAT_GRAPH_NO_VALUE && leati_can_evaluate(node, view->type) &&
                 (inference->graph->values[v].decides ||
-                 (view->count <= EVALUATED_MAX && inference->evaluated + view->count <= EVALUATED_ALL_MAX &&
-                  leati_can_evaluate(node, view)));
+                 (view->count <= EVALUATED_MAX && inference->evaluated + view->count <= EVALUATED_ALL_MAX));
   for (uint32_t i = 0; should && i < node->input_count; ++i) {
     should = node->inputs[i] == LEAT_GRAPH_NO_VALUE || inference->values[node->inputs[i]].bytes != NULL;
   }

@@ -257,22 +257,37 @@ static void test_shape_arithmetic_for_others_stays(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
-/* Sizes by way of floats, as of images that are scaled: the backend computes no such shapes. */
-static void test_shape_arithmetic_that_the_backend_lacks_stays(void **state) {
-  (void)state;
+/* Adds one to rows by an Expand to their shape, which an operator makes of it in float32, with another operand or none.
+ */
+static OrtSession *floats_session(const char *op, const char *inputs, const char *attribute) {
   const int64_t one_dims[] = {1, 1};
-  const float one = 1;
+  const float one = 1, many = 1000;
   ort_model model;
   begin_rows(&model);
   ort_model_constant(&model, "one", FLOAT, one_dims, 2, &one);
+  ort_model_constant(&model, "many", FLOAT, NULL, 0, &many);
   ort_model_node(&model, "Relu", "relu", "x", "a", NULL, 0);
   ort_model_node(&model, "Shape", "shape", "a", "s", NULL, 0);
   ort_model_node(&model, "Cast", "to-float", "s", "f", "to", FLOAT);
-  ort_model_node(&model, "Floor", "floor", "f", "g", NULL, 0);
+  ort_model_node(&model, op, "floats", inputs, "g", attribute, 1);
   ort_model_node(&model, "Cast", "from-float", "g", "t", "to", ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64);
   ort_model_node(&model, "Expand", "expand", "one t", "b", NULL, 0);
   ort_model_node(&model, "Add", "add", "a b", "y", NULL, 0);
-  OrtSession *session = session_of(&model);
+  return session_of(&model);
+}
+
+/* Sizes by way of floats, as of images that are scaled. */
+static void test_shape_arithmetic_in_floats_goes_along(void **state) {
+  (void)state;
+  OrtSession *session = floats_session("Floor", "f", NULL);
+  expect_islands(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
+  expect_rows(session, 1, plus_one);
+  fixture.ort->ReleaseSession(session);
+}
+
+static void test_shape_arithmetic_that_the_backend_lacks_stays(void **state) {
+  (void)state;
+  OrtSession *session = floats_session("Mod", "f many", "fmod");
   assert_int_equal(ort_fixture_nodes_on(&fixture, session, "CPUExecutionProvider"), 3);
   expect_rows(session, 0, plus_one);
   fixture.ort->ReleaseSession(session);
@@ -536,6 +551,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_shape_arithmetic_goes_along),
       cmocka_unit_test(test_pads_go_along),
       cmocka_unit_test(test_shape_arithmetic_for_others_stays),
+      cmocka_unit_test(test_shape_arithmetic_in_floats_goes_along),
       cmocka_unit_test(test_shape_arithmetic_that_the_backend_lacks_stays),
       cmocka_unit_test(test_shapes_from_outside_stay_on_the_host),
       cmocka_unit_test(test_nodes_of_others_at_every_place),

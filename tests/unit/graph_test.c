@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Graphs: what a description is refused for, that a graph gives the same bits as its nodes one by one, and what its
  * plans are like: levels, the arena, and what is kept. */
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -1343,8 +1344,13 @@ static uint32_t add_ints(network *n, int32_t ndim, const int64_t *shape, const i
   return v;
 }
 
-/* Builds a network of nodes on integers, computes each by hand from what the ones before gave on the device, and
- * compares. */
+static uint32_t add_reals(network *n, int32_t ndim, const int64_t *shape, const float *values) {
+  const uint32_t v = add_input(n, ndim, shape);
+  memcpy(n->floats[v], values, bytes_of(&n->tensors[v]));
+  return v;
+}
+
+/* Builds a network, computes each node by hand from what the ones before gave on the device, and compares. */
 static void check_evaluation(const place *p, network *n) {
   static results direct[NODES / 8 + 1];
   static int64_t given[VALUES][ELEMENTS / 2], found[ELEMENTS / 2];
@@ -1359,7 +1365,7 @@ static void check_evaluation(const place *p, network *n) {
   for (uint32_t v = 0; v < n->desc.value_count; ++v) {
     if (n->tensors[v].data != NULL) {
       assert_ok(leati_view_import_host(&n->tensors[v], "a tensor", &views[v], &err));
-      memcpy(given[v], n->ints[v], sizeof(n->ints[v]));
+      memcpy(given[v], n->tensors[v].data, bytes_of(&n->tensors[v]));
     }
   }
   leat_graph *const graph = build(p, n);
@@ -1453,6 +1459,88 @@ static void shape_arithmetic_is_what_operators_compute(void **state) {
   (void)NODE(n, "GatherElements", 13, a, b);
   set_attribute(n, &first, &list[1]);
   check_evaluation(&p, n);
+  close_place(&p);
+}
+
+static void shape_arithmetic_in_float32_is_what_operators_compute(void **state) {
+  const place p = open_place(state);
+  static const int64_t matrix[] = {2, 4}, row[] = {4}, column[] = {2, 1};
+  static const float numbers[] = {7.5f, -7.5f, 0, -INFINITY, 2147483648.0f, -0.4f, 1e19f, 3},
+                     others[] = {2, -3.5f, -0.25f, NAN};
+  static const int64_t places[] = {-1, 0, 3, 1}, whole[] = {7, INT64_MIN, INT64_MAX, 16777217};
+  static const leat_attribute wide = {.struct_size = sizeof(wide), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 7},
+                              small = {.struct_size = sizeof(small), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 6},
+                              truth = {.struct_size = sizeof(truth), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 9},
+                              real = {.struct_size = sizeof(real), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 1},
+                              last = {.struct_size = sizeof(last), .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = -1};
+  static const leat_attribute *const to_int64[] = {&wide}, *const to_int32[] = {&small}, *const to_bool[] = {&truth},
+                                     *const to_float[] = {&real};
+  static const char *const pairs[] = {"Add",  "Sub",     "Mul",         "Div",           "Equal",
+                                      "Less", "Greater", "LessOrEqual", "GreaterOrEqual"};
+  network *n = make_network();
+  uint32_t a = add_reals(n, 2, matrix, numbers);
+  const uint32_t b = add_reals(n, 1, row, others), c = add_reals(n, 2, column, others);
+  for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); ++i) {
+    const uint32_t version = i < 4 ? 14 : i < 7 ? 13 : 16;
+    (void)NODE(n, pairs[i], version, a, b);
+    (void)NODE(n, pairs[i], version, c, b);
+  }
+  check_evaluation(&p, n);
+  n = make_network();
+  a = add_reals(n, 2, matrix, numbers);
+  (void)with(n, to_int64, NODE(n, "Cast", 13, a));
+  (void)with(n, to_int32, NODE(n, "Cast", 13, a));
+  (void)with(n, to_bool, NODE(n, "Cast", 13, a));
+  (void)with(n, to_float, NODE(n, "Cast", 13, a));
+  const uint32_t d = add_reals(n, 1, row, others), e = add_ints(n, 1, row, whole);
+  (void)with(n, to_int64, NODE(n, "Cast", 13, d));
+  (void)with(n, to_int32, NODE(n, "Cast", 13, d));
+  (void)with(n, to_bool, NODE(n, "Cast", 13, d));
+  (void)with(n, to_float, NODE(n, "Cast", 13, e));
+  (void)NODE(n, "Floor", 13, a);
+  (void)NODE(n, "Ceil", 13, a);
+  (void)NODE(n, "Abs", 13, a);
+  (void)NODE(n, "Neg", 13, a);
+  (void)NODE(n, "Max", 13, d, d);
+  (void)NODE(n, "Min", 13, a, NODE(n, "Mul", 14, a, d));
+  check_evaluation(&p, n);
+  n = make_network();
+  a = add_reals(n, 2, matrix, numbers);
+  const uint32_t f = add_reals(n, 1, row, others), at = add_ints(n, 1, row, places);
+  (void)NODE(n, "Gather", 13, f, at);
+  (void)with(n, along_1, NODE(n, "Concat", 13, a, a));
+  (void)NODE(n, "Transpose", 13, a);
+  (void)NODE(n, "Slice", 13, f, add_list(n, 1, (const int64_t[]){1}), add_list(n, 1, (const int64_t[]){3}));
+  (void)NODE(n, "Expand", 13, f, add_list(n, 2, matrix));
+  (void)NODE(n, "Tile", 13, f, add_list(n, 1, (const int64_t[]){2}));
+  (void)NODE(n, "Where", 16, NODE(n, "Less", 13, a, f), a, f);
+  check_evaluation(&p, n);
+  close_place(&p);
+}
+
+/* A size that a quotient is rounded up to, as exporters write it. */
+static void shapes_follow_from_float32(void **state) {
+  const place p = open_place(state);
+  static const int64_t seven[] = {7};
+  static const leat_attribute whole = {.struct_size = sizeof(whole), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 7},
+                              real = {.struct_size = sizeof(real), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 1};
+  static const leat_attribute *const to_int64[] = {&whole}, *const to_float[] = {&real};
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 1, seven), four = add_list(n, 1, (const int64_t[]){4});
+  const uint32_t size = NODE(n, "Shape", 15, x);
+  const uint32_t sized = with(n, to_float, NODE(n, "Cast", 13, size));
+  const uint32_t quotient = NODE(n, "Div", 14, sized, with(n, to_float, NODE(n, "Cast", 13, four)));
+  const uint32_t count = with(n, to_int64, NODE(n, "Cast", 13, NODE(n, "Ceil", 13, quotient)));
+  const uint32_t more = NODE(n, "Sub", 14, NODE(n, "Mul", 14, count, four), size);
+  const uint32_t pads = NODE(n, "Concat", 13, add_list(n, 1, (const int64_t[]){0}), more);
+  (void)with(n, along_0, pads);
+  add_output(n, NODE(n, "Pad", 13, NODE(n, "Neg", 13, x), pads));
+  static results found;
+  leat_graph *const graph = build(&p, n);
+  run_graph(&p, graph, n, 0, &found);
+  assert_int_equal(found.shapes[0].dims[0], 8);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
   close_place(&p);
 }
 
@@ -1944,6 +2032,8 @@ int main(void) {
       cmocka_unit_test(a_plan_in_use_is_not_freed),
       cmocka_unit_test(constants_of_one_hash_are_told_apart),
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
+      cmocka_unit_test(shape_arithmetic_in_float32_is_what_operators_compute),
+      cmocka_unit_test(shapes_follow_from_float32),
       cmocka_unit_test(what_moves_and_reduces_is_what_operators_compute),
       cmocka_unit_test(what_the_host_does_not_compute_runs_on_the_device),
       cmocka_unit_test(shapes_are_computed_on_the_host),
