@@ -762,6 +762,9 @@ typedef struct leat_event_api {
  *   is. A place that is no number, or 2^63 elements away, is that of -1.
  * - RotaryEmbedding of com.microsoft counts on from position_ids of one dimension. A position that there are no angles
  *   for is that of the nearest.
+ * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is
+ *   rounded to the type. A dimension of size 1 is repeated where others with its label are larger, in other operands.
+ *   Letters of a result that is not given are in the order of their codes, capitals first.
  *
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
  * - FusedMatMul(A, B, bias?, residual?, factor?) is activation(alpha A' B' + bias + residual), or with residual_first =

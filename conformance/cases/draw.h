@@ -40,6 +40,7 @@ typedef struct leati_draw {
   leat_attribute attributes[LEAT_DRAW_ATTRIBUTES];
   int64_t ints[LEAT_DRAW_ATTRIBUTES][LEAT_DRAW_RANK]; /**< what INTS attributes point to */
   float floats[LEAT_DRAW_ATTRIBUTES][LEAT_DRAW_RANK]; /**< what FLOATS attributes point to */
+  char text[64];                                      /**< what a STRING attribute that is drawn points to */
   leati_draw_tensor value;                            /**< what a TENSOR attribute points to */
   DLTensor value_view;
   leati_draw_tensor inputs[LEAT_DRAW_INPUTS];

@@ -1006,6 +1006,58 @@ static void matmul(leati_draw *d) {
     factor(d, 4);
 }
 
+/* Terms of a few letters, some of them there twice, some in the result, and an ellipsis. Where an operand is summed up
+ * before it is multiplied, what lies between is rounded, and infinities may meet other numbers. */
+static void einsum(leati_draw *d) {
+  static const char letters[] = {'a', 'b', 'Q', 'z', 'B'};
+  enum { LETTERS = sizeof letters };
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t operands = leati_draw_chance(d, 60) ? 2 : leati_draw_int(d, 1, 3);
+  const int64_t dotted = leati_draw_chance(d, 30) ? leati_draw_int(d, 1, (1 << operands) - 1) : 0;
+  const int32_t dots = (int32_t)leati_draw_int(d, 0, 2);
+  int64_t sizes[LETTERS], stack[2], dims[RANK];
+  bool seen[LETTERS] = {false};
+  char *text = d->text;
+  for (int k = 0; k < LETTERS; k++)
+    sizes[k] = leati_draw_int(d, least, leati_draw_chance(d, 10) ? 30 : 5);
+  for (int k = 0; k < 2; k++)
+    stack[k] = leati_draw_int(d, least, 3);
+  for (int64_t i = 0; i < operands; i++) {
+    const int64_t count = leati_draw_int(d, 0, 4), place = leati_draw_int(d, 0, count);
+    const int64_t one = leati_draw_chance(d, 10) ? leati_draw_int(d, 0, LETTERS - 1) : -1;
+    int32_t rank = 0;
+    if (i > 0)
+      *text++ = ',';
+    for (int64_t k = 0; k <= count; k++) {
+      if (k == place && (dotted >> i & 1) != 0) {
+        text = g_stpcpy(text, "...");
+        rank += narrowed(d, dots, stack, dims + rank);
+      }
+      if (k < count) {
+        const int64_t letter = leati_draw_int(d, 0, LETTERS - 1);
+        *text++ = letters[letter];
+        seen[letter] = true;
+        dims[rank++] = letter == one ? 1 : sizes[letter];
+      }
+    }
+    leati_draw_input(d, type, rank, dims)->plain = operands > 1;
+  }
+  if (leati_draw_chance(d, 75)) {
+    text = g_stpcpy(text, leati_draw_chance(d, 20) ? " -> " : "->");
+    const int64_t first = leati_draw_int(d, 0, LETTERS - 1), place = leati_draw_int(d, 0, LETTERS);
+    for (int64_t k = 0; k <= LETTERS; k++) {
+      if (k == place && dotted != 0)
+        text = g_stpcpy(text, "...");
+      if (k < LETTERS && seen[(first + k) % LETTERS] && leati_draw_chance(d, 60))
+        *text++ = letters[(first + k) % LETTERS];
+    }
+  }
+  *text = '\0';
+  leati_draw_attribute_string(d, "equation", d->text);
+  d->rounded = operands > 1 && type != LEAT_TYPE_FLOAT32;
+}
+
 static void multi_matmul(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T");
   const int64_t inner = leati_draw_int(d, d->empty ? 0 : 1, 20);
@@ -1807,6 +1859,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"norm", "", "GroupNormalization", channel_norm},
     {"norm", "", "BatchNormalization", channel_norm},
     {"matmul", "", "MatMul", matmul},
+    {"matmul", "", "Einsum", einsum},
     {"matmul", LEAT_MICROSOFT, "FusedMatMul", matmul},
     {"matmul", "leat", "FusedMatMul", matmul},
     {"matmul", "leat", "MultiMatMul", multi_matmul},

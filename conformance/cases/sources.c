@@ -25,6 +25,7 @@ const leat_case_source leati_case_sources[] = {
     {LEAT_PROFILE_OPERATORS, leati_cases_op_reduce},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_quantize},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_matmul},
+    {LEAT_PROFILE_OPERATORS, leati_cases_op_einsum},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_fused},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_pointwise},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_attention},

@@ -31,6 +31,7 @@ void leati_cases_op_elementwise(leat_case_list *list);
 void leati_cases_op_reduce(leat_case_list *list);
 void leati_cases_op_quantize(leat_case_list *list);
 void leati_cases_op_matmul(leat_case_list *list);
+void leati_cases_op_einsum(leat_case_list *list);
 void leati_cases_op_fused(leat_case_list *list);
 void leati_cases_op_pointwise(leat_case_list *list);
 void leati_cases_op_attention(leat_case_list *list);

@@ -38,6 +38,7 @@ typedef struct leati_ref_entry {
 extern const leati_ref_entry leati_ref_elementwise[];
 extern const leati_ref_entry leati_ref_reduce[];
 extern const leati_ref_entry leati_ref_matmul[];
+extern const leati_ref_entry leati_ref_einsum[];
 extern const leati_ref_entry leati_ref_attention[];
 extern const leati_ref_entry leati_ref_conv[];
 extern const leati_ref_entry leati_ref_norm[];

@@ -142,6 +142,7 @@ extern const leati_op_family leati_matmul_integer_family;
 extern const leati_op_family leati_attention_family;
 extern const leati_op_family leati_group_query_family;
 extern const leati_op_family leati_rotary_family;
+extern const leati_op_family leati_einsum_family;
 extern const leati_op_family leati_conv_family;
 extern const leati_op_family leati_conv_integer_family;
 extern const leati_op_family leati_squeeze_excite_family;

@@ -23,7 +23,7 @@ struct leati_block;
 /** Accesses of a step that read at most, and likewise that write. Reading more: several steps. */
 #define LEATI_ACCESS_MAX 12
 /** Temporary tensors of one plan at most. */
-#define LEATI_TEMP_MAX 12
+#define LEATI_TEMP_MAX 18
 
 /** leati_plan_access::field of an access whose address stands nowhere. */
 #define LEATI_FIELD_NONE UINT32_MAX
