@@ -13,6 +13,11 @@
 
 #define LEATI_GEMM_BATCH_MAX 6 /**< dimensions of the batch at most */
 
+/** What leati_plan_gemm() may run without matrix hardware, for the lists of operators that call it. */
+#define LEATI_KERNELS_OF_PRODUCTS                                                                    \
+  LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMM_32_WHOLE, \
+      LEATI_KERNELS_GEMM_16, LEATI_KERNELS_GEMV
+
 /** What is done with a sum, its bias included, before it is stored. All zero: nothing. */
 typedef struct leati_epilogue {
   leati_function activation;

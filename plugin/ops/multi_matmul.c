@@ -312,10 +312,8 @@ static const leati_op_def ops[] = {
         LEATI_TYPES(&leati_type_real),
         LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_b, &leati_attribute_activation,
                          &leati_attribute_activation_params, &attribute_activated, &leati_attribute_factor_epsilon),
-        .state_size = sizeof(multi_state),
-        LEATI_KERNELS(LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMM_32_WHOLE,
-                      LEATI_KERNELS_GEMM_16, LEATI_KERNELS_GEMV),
-        .least_rank = 1, .supports = multi_supports, .create = multi_create, .infer = multi_infer, .plan = multi_plan,
+        .state_size = sizeof(multi_state), LEATI_KERNELS(LEATI_KERNELS_OF_PRODUCTS), .least_rank = 1,
+        .supports = multi_supports, .create = multi_create, .infer = multi_infer, .plan = multi_plan,
         .reads_view = multi_reads_view, .transposes = multi_transposes),
 };
 
