@@ -371,6 +371,35 @@ static void known_failures(leat_case_context *ctx, const void *data) {
   REFUSED(ctx, &q);
 }
 
+/* Of an operator that was made when no rank was known, infer() refuses those that it cannot have. */
+static void late_ranks(leat_case_context *ctx, const void *data) {
+  int64_t image[LEAT_MAX_RANK] = {1, 2, 3, 3, 3, 3, 3, 3}, grid[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+  leat_shape shape = {.struct_size = sizeof shape};
+  leat_shape *out[1] = {&shape};
+  question q;
+  (void)data;
+  ask_about(&q, "GridSample", 20);
+  add_input(&q, LEAT_F32, -1, NULL, NULL);
+  add_input(&q, LEAT_F32, -1, NULL, NULL);
+  leat_op *op = create_op(ctx, &q);
+  for (int32_t rank = 0; rank <= LEAT_MAX_RANK; ++rank) {
+    const DLTensor x = {.device = {kDLVulkan, 0}, .ndim = rank, .dtype = LEAT_F32, .shape = image};
+    const DLTensor places = {.device = {kDLVulkan, 0}, .ndim = rank, .dtype = LEAT_F32, .shape = grid};
+    const DLTensor *const inputs[2] = {&x, &places};
+    if (rank > 2) {
+      grid[rank - 2] = 1;
+      grid[rank - 1] = rank - 2; /* numbers of a place */
+    }
+    if (rank == 4 || rank == 5) {
+      LEAT_CHECK_OK(ctx, ctx->op->infer(op, 2, inputs, 1, out, LEAT_ERR));
+    } else {
+      LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
+                        ctx->op->infer(op, 2, inputs, 1, out, LEAT_ERR));
+    }
+  }
+  leati_op_destroy(ctx, op);
+}
+
 static const leat_case cases[] = {
     {.name = "asked.constants.broken_values_are_refused",
      .summary = "A constant that is not on the host, has no memory, wraps or is not what its input is said to be is "
@@ -388,6 +417,9 @@ static const leat_case cases[] = {
     {.name = "asked.ranks.results_above_8_are_refused",
      .summary = "An operator whose result is known to have more dimensions than a tensor may have is refused.",
      .run = large_ranks},
+    {.name = "asked.ranks.those_told_late_are_checked",
+     .summary = "infer() refuses the ranks that an operator made without knowing any cannot have.",
+     .run = late_ranks},
     {.name = "asked.known.what_cannot_run_is_refused",
      .summary = "Ranks, shapes and constants that are known and that no run takes are refused.",
      .run = known_failures},

@@ -364,6 +364,11 @@ static const leati_op_spec specs[] = {
     TOP_K("special", 11, 0, -1, 1, F32_SPECIAL(1, 3, 37), LIST(30)),
     TOP_K("special_smallest", 11, 0, -1, 0, F32_SPECIAL(1, 3, 37), LIST(37)),
     TOP_K("long_special", 11, 0, -1, 1, F32_SPECIAL(3, 1, 4200), LIST(4000)),
+    /* NaNs are equal, whatever their signs. */
+    TOP_K("nans", 11, 0, -1, 1, F32_IS(DIMS(2, 5), -NAN, INFINITY, NAN, -INFINITY, -NAN, 1, NAN, -NAN, 2, NAN),
+          LIST(4)),
+    TOP_K("nans_smallest", 11, 0, -1, 0, F32_IS(DIMS(2, 5), -NAN, INFINITY, NAN, -INFINITY, -NAN, 1, NAN, -NAN, 2, NAN),
+          LIST(5)),
     TOP_K("denormal", 11, 0, -1, 1, F32_DENORMAL(3, 40), LIST(40)),
     TOP_K("int64_extremes", 11, 0, -1, 1,
           I64_IS(DIMS(8), 0, 9223372036854775807, -1, -9223372036854775807, 4294967296, 4294967295, -4294967296, 1),

@@ -319,10 +319,8 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
   }
   const leati_tile tile = leati_gemm_choose_tile(device, LEATI_WORK_PRODUCT, args);
   const leati_gemm_shape shape = shape_of(args);
-  const leati_gemm_cut cut = {
-      .tiles_m = args->tiles_m, .tiles_n = args->tiles_n, .splits = args->splits, .k_chunk = args->k_chunk};
-  const leati_kernel_set kernels = leati_gemm_more_slices_pay(&device->traits, &shape, tile, &cut)
-                                       ? LEATI_KERNELS_GEMM_32_WHOLE
+  const leati_kernel_set kernels = leati_gemm_more_slices_pay(&device->traits, &shape, tile, args->splits)
+                                       ? LEATI_KERNELS_GEMM_32_SLICES
                                        : tile_kernels[tile];
   *out_tile_size = leati_tile_size(tile);
   return (leati_pipeline_key){.kernel = leati_kernel_find(kernels, gemm->c->type),

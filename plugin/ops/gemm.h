@@ -14,8 +14,8 @@
 #define LEATI_GEMM_BATCH_MAX 6 /**< dimensions of the batch at most */
 
 /** What leati_plan_gemm() may run without matrix hardware, for the lists of operators that call it. */
-#define LEATI_KERNELS_OF_PRODUCTS                                                                    \
-  LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMM_32_WHOLE, \
+#define LEATI_KERNELS_OF_PRODUCTS                                                                     \
+  LEATI_KERNELS_GEMM_128, LEATI_KERNELS_GEMM_64, LEATI_KERNELS_GEMM_32, LEATI_KERNELS_GEMM_32_SLICES, \
       LEATI_KERNELS_GEMM_16, LEATI_KERNELS_GEMV
 
 /** What is done with a sum, its bias included, before it is stored. All zero: nothing. */

@@ -321,9 +321,9 @@
  */
 #define LEATI_PROCESSORS_ASSUMED 128u
 /** Quarters of the processors that tiles of 128, and of 64, must give workgroups for: below, smaller ones pay. One of
- * the largest tiles fills a processor, so that of those as many are wanted for each turn that they take. Larger:
- * smaller tiles, each of which loads more for what it computes. From: an H200 (benchmarks, "Turns of the largest
- * tile"). Measure: --tune. */
+ * the largest tiles of reals fills a processor, so that of those as many are wanted for each turn that they take.
+ * Larger: smaller tiles, each of which loads more for what it computes. From: an H200 (benchmarks, "Turns of the
+ * largest tile"). Measure: --tune. */
 #define LEATI_GEMM_FILL_128_QUARTERS 3u
 #define LEATI_GEMM_FILL_64_QUARTERS 6u
 /** Quarters of the processors: a product of reals that would have tiles of 32 has tiles of 16, whose workgroups share
@@ -338,8 +338,8 @@
  * each of which waits for memory where weights lie in no cache; of such workgroups a processor holds fewer threads.
  * Larger: fewer such products; more of them. From: an H200 (benchmarks, "Weights that no cache holds"). Measure:
  * --tune; whole models with 1 and 8 threads. */
-#define LEATI_GEMM_WHOLE_MIN 256u
-#define LEATI_GEMM_WHOLE_FILL_QUARTERS 4u
+#define LEATI_GEMM_SLICES_MIN 256u
+#define LEATI_GEMM_SLICES_FILL_QUARTERS 4u
 /** Workgroups for each processor that a product of tiles of 64 or 32 is split for. Larger: shorter tails, and more
  * loads on the way; more pieces to add up. From: an H200. Measure: --tune. */
 #define LEATI_GEMM_SPLIT_FILL 4u

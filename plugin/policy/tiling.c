@@ -56,8 +56,8 @@ static leati_tile choose_tile(const leati_gemm_shape *shape, uint64_t enough_128
 leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile_work work,
                                 leati_gemm_cut *out) {
   const leati_tuning *const tuning = &traits->tuning;
-  /* A processor has one tile of 128 at a time: in each turn that they take, as many are wanted. */
-  const uint64_t turns = div_up(count_tiles(shape, LEATI_TILE_128), traits->processors);
+  /* A processor has one tile of 128 of reals at a time: in each turn that they take, as many are wanted. */
+  const uint64_t turns = work == LEATI_WORK_OTHER ? 1 : div_up(count_tiles(shape, LEATI_TILE_128), traits->processors);
   leati_tile tile = choose_tile(shape, turns * quarters(traits, tuning->gemm_fill_128_quarters),
                                 quarters(traits, tuning->gemm_fill_64_quarters));
   if (tile == LEATI_TILE_32 && work == LEATI_WORK_PRODUCT && shape->k <= tuning->gemm_k_16 &&
@@ -74,9 +74,9 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
 }
 
 bool leati_gemm_more_slices_pay(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile tile,
-                                const leati_gemm_cut *cut) {
-  return tile == LEATI_TILE_32 && cut->splits == 1 && shape->k >= traits->tuning.gemm_whole_min &&
-         count_tiles(shape, tile) <= quarters(traits, traits->tuning.gemm_whole_fill_quarters);
+                                uint32_t splits) {
+  return tile == LEATI_TILE_32 && splits == 1 && shape->k >= traits->tuning.gemm_slices_min &&
+         count_tiles(shape, tile) <= quarters(traits, traits->tuning.gemm_slices_fill_quarters);
 }
 
 leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile_work work,

@@ -102,7 +102,7 @@ bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *sh
 /** Whether a product without matrix hardware that is cut so takes less time by the kernel whose workgroups have more
  * slices of k. */
 bool leati_gemm_more_slices_pay(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile tile,
-                                const leati_gemm_cut *cut);
+                                uint32_t splits);
 /** Whether a convolution on matrix hardware, as such a product, takes less time if the channels of images and weights,
  * `moved` elements in all, are moved next to each other first. */
 bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape, uint64_t moved);

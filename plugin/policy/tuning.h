@@ -27,8 +27,8 @@
   X(LEATI_GEMM_FILL_64_QUARTERS, gemm_fill_64_quarters, 0, 64)                 \
   X(LEATI_GEMM_FILL_16_QUARTERS, gemm_fill_16_quarters, 0, 64)                 \
   X(LEATI_GEMM_K_16, gemm_k_16, 0, 65536)                                      \
-  X(LEATI_GEMM_WHOLE_MIN, gemm_whole_min, 0, 1048576)                          \
-  X(LEATI_GEMM_WHOLE_FILL_QUARTERS, gemm_whole_fill_quarters, 0, 64)           \
+  X(LEATI_GEMM_SLICES_MIN, gemm_slices_min, 0, 1048576)                        \
+  X(LEATI_GEMM_SLICES_FILL_QUARTERS, gemm_slices_fill_quarters, 0, 64)         \
   X(LEATI_GEMM_SPLIT_FILL, gemm_split_fill, 0, 16)                             \
   X(LEATI_GEMM_SPLIT_MIN, gemm_split_min, 64, 1048576)                         \
   X(LEATI_GEMM_FEW_QUARTERS, gemm_few_quarters, 0, 64)                         \

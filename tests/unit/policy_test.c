@@ -592,7 +592,7 @@ static bool has_more_slices(const leati_traits *device, uint32_t m, uint32_t n, 
   const leati_gemm_shape shape = {.m = m, .n = n, .k = k, .batch = 1};
   leati_gemm_cut cut;
   const leati_tile tile = leati_gemm_cut_tiled(device, &shape, LEATI_WORK_PRODUCT, &cut);
-  return leati_gemm_more_slices_pay(device, &shape, tile, &cut);
+  return leati_gemm_more_slices_pay(device, &shape, tile, cut.splits);
 }
 
 static void few_tiles_have_more_slices(void **state) {
@@ -600,16 +600,16 @@ static void few_tiles_have_more_slices(void **state) {
   leati_traits device = large;
   device.tuning.gemm_k_16 = 0;
   device.tuning.gemm_split_min = device.tuning.gemm_split_min_few = 1u << 20;
-  const uint32_t most = 128 * LEATI_GEMM_WHOLE_FILL_QUARTERS / 4;
-  assert_true(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_WHOLE_MIN));
-  assert_false(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_WHOLE_MIN - 1));
-  assert_false(has_more_slices(&device, 32, 32 * (most + 1), LEATI_GEMM_WHOLE_MIN));
+  const uint32_t most = 128 * LEATI_GEMM_SLICES_FILL_QUARTERS / 4;
+  assert_true(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_SLICES_MIN));
+  assert_false(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_SLICES_MIN - 1));
+  assert_false(has_more_slices(&device, 32, 32 * (most + 1), LEATI_GEMM_SLICES_MIN));
   /* Pieces of a k that is split have few steps already, and other tiles other kernels. */
   device.tuning.gemm_split_min = device.tuning.gemm_split_min_few = 64;
-  assert_false(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_WHOLE_MIN));
+  assert_false(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_SLICES_MIN));
   assert_false(has_more_slices(&large, 32, 32, LEATI_GEMM_K_16));
   assert_true(has_more_slices(&large, 40, 1700, 300)); /* few_tiles_of_32 of the conformance suite */
-  assert_false(has_more_slices(&large, 64, 64 * most * LEATI_GEMM_FILL_64_QUARTERS, LEATI_GEMM_WHOLE_MIN));
+  assert_false(has_more_slices(&large, 64, 64 * most * LEATI_GEMM_FILL_64_QUARTERS, LEATI_GEMM_SLICES_MIN));
 }
 
 static void tiles_are_the_largest_that_fill_the_device(void **state) {
@@ -619,10 +619,11 @@ static void tiles_are_the_largest_that_fill_the_device(void **state) {
   assert_true(tile_of(&large, 128, 128 * (wanted - 1), 1) > LEATI_TILE_128);
   assert_int_equal(tile_of(&large, 128, 128, wanted), LEATI_TILE_128);
   /* A few more than one for each processor, and the last of them would have the device to themselves. */
-  assert_int_equal(tile_of(&large, 128, 128 * 128, 1), LEATI_TILE_128);
-  assert_int_equal(tile_of(&large, 128, 128 * (128 + 1), 1), LEATI_TILE_64);
-  assert_int_equal(tile_of(&large, 128, 128 * (2 * wanted - 1), 1), LEATI_TILE_64);
-  assert_int_equal(tile_of(&large, 128, 128 * 2 * wanted, 1), LEATI_TILE_128);
+  assert_int_equal(product_tile_of(&large, 128, 128 * 128, 64, 1), LEATI_TILE_128);
+  assert_int_equal(product_tile_of(&large, 128, 128 * (128 + 1), 64, 1), LEATI_TILE_64);
+  assert_int_equal(product_tile_of(&large, 128, 128 * (2 * wanted - 1), 64, 1), LEATI_TILE_64);
+  assert_int_equal(product_tile_of(&large, 128, 128 * 2 * wanted, 64, 1), LEATI_TILE_128);
+  assert_int_equal(tile_of(&large, 128, 128 * (128 + 1), 1), LEATI_TILE_128); /* of bytes */
   assert_int_equal(tile_of(&large, 64, 64 * wanted_64, 1), LEATI_TILE_64);
   assert_int_equal(tile_of(&large, 64, 64 * (wanted_64 - 1), 1), LEATI_TILE_32);
   /* A tile that is at most half full is none, whatever there is of them. */
@@ -946,7 +947,7 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
   for (leati_tile_work work = LEATI_WORK_PRODUCT; work <= LEATI_WORK_CONVOLUTION; ++work) {
     const leati_tile plain = leati_gemm_cut_tiled(device, s, work, &cut);
     note(answers, plain + cut.splits * 8);
-    note(answers, leati_gemm_more_slices_pay(device, s, plain, &cut));
+    note(answers, leati_gemm_more_slices_pay(device, s, plain, cut.splits));
     const leati_tile tile = leati_gemm_cut_matrices(device, s, work, &cut);
     note(answers, tile + cut.splits * 8);
     note(answers, leati_gemm_along_k_pays(leati_tile_size(tile), s));

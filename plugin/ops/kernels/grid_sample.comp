@@ -55,17 +55,16 @@ float located(float n, int size) {
   return (floatBitsToUint(at) & 0x7fffffffu) < 0x5f000000u ? at : lower_edge();
 }
 
-// Element number `f` after reflection by the edges.
+// Element number `f`, which is whole, after reflection by the edges: there and back again in one period. A quotient may
+// be rounded to the next whole number, or over it.
 float reflected(float f, int size) {
-  const float low = lower_edge(), range = float(args.aligned != 0 ? size - 1 : size);
-  const float beyond = f < low ? low - f : f - (low + range);
-  if (range == 0 || beyond <= 0) {
-    return range == 0 ? 0 : f;
+  const float turn = args.aligned != 0 ? 0.0 : 1.0, period = 2.0 * (float(size) - 1.0 + turn);
+  if (period == 0) {
+    return 0;
   }
-  const float turns = floor(beyond / range);
-  const float rest = beyond - turns * range;
-  const bool odd = turns != 2.0 * floor(turns * 0.5);
-  return (f < low) != odd ? low + rest : low + range - rest;
+  float at = f - period * floor(f / period);
+  at = at < 0.0 ? at + period : at >= period ? at - period : at;
+  return min(at, period - turn - at);
 }
 
 // Where element number `f`, which is whole, lies in x along a dimension; -1: it counts as 0.
@@ -103,7 +102,7 @@ void main() {
     const float at = located(grid_number((image * args.places + place) * DIMENSIONS + d), args.size[d]);
     const float base = MODE == NEAREST ? roundEven(at) : floor(at), t = at - base;
     [[unroll]] for (uint i = 0; i < TAPS; ++i) {
-      from[d][i] = offset_of(base + float(i) - (MODE == CUBIC ? 1.0 : 0.0), d);
+      from[d][i] = offset_of(base + (float(i) - (MODE == CUBIC ? 1.0 : 0.0)), d);
     }
     if (MODE == LINEAR) {
       weight[d][0] = 1.0 - t;

@@ -13,7 +13,7 @@ foreach(weights IN ITEMS "" NBITS)
   leat_kernel(${name}_32 gemm.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2 ${weights})
 endforeach()
 # Where all of k is one workgroup's, more slices go along it in fewer steps, each of which waits for memory.
-leat_kernel(gemm_32_whole gemm.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=4)
+leat_kernel(gemm_32_slices gemm.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=4)
 # Products of few tiles: what is added up of an element is shared out to more threads.
 leat_kernel(gemm_16 gemm.comp TYPES ${types} ${constants} DEFINES BM=16 BN=16 BK=16 TM=4 TN=4 SLICES=8)
 leat_kernel(gemv gemv.comp TYPES ${types} CONSTANTS ROWS ALONG_K LANES THREADS ACTIVATION RESIDUAL SEVERAL
