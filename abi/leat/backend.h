@@ -737,8 +737,8 @@ typedef struct leat_event_api {
  *   becomes the nearest number that the type holds, and NaN 0. Pow with a whole exponent wraps, as products of
  *   integers do; 0 to a negative power is 0.
  * - A NaN among the operands of Max, Min, ReduceMax, ReduceMin, MaxPool, GlobalMaxPool and Clip gives NaN. ArgMax and
- *   ArgMin find the first NaN, or the last with select_last_index. TopK ranks NaNs above infinity. NaNs
- *   are equal there, and both zeros; of equal elements the first comes first.
+ *   ArgMin find the first NaN, or the last with select_last_index. TopK ranks NaNs above infinity; NaNs are equal
+ *   there, and both zeros, and of equal elements the first comes first.
  * - ReduceMean of integers is rounded towards zero, whatever their sum is; ReduceSum and ReduceProd wrap.
  * - QuantizeLinear rounds what it divides and the quotient to the type of the scale, or that of `precision`, and takes
  * a quotient that is NaN for 0. DynamicQuantizeLinear has scale 1 and zero point 0 where its scale would be smaller
@@ -759,7 +759,7 @@ typedef struct leat_event_api {
  *   Where all positions are new, only the first of position_ids counts, and all batches go on from it; of numbers that
  *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
  * - GridSample by cubic convolution takes each element outside of the image as padding_mode has it, wherever the place
- *   is. A place that is no number, or 2^63 elements away, is that of -1.
+ *   is. A place that is no number, or 2^63 elements away or more, is that of -1.
  * - RotaryEmbedding of com.microsoft counts on from position_ids of one dimension. A position that there are no angles
  *   for is that of the nearest.
  * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is

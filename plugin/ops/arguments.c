@@ -70,6 +70,9 @@ int32_t leati_arguments_import_shape(const leat_op *op, const DLTensor *tensor, 
 }
 
 int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, const uint64_t *bound, leat_error *err) {
+  if (leati_input(&a->call, 0) != NULL) { /* its rank may not have been known when the operator was made */
+    LEATI_TRY(leati_op_check_rank(op->def, a->inputs[0].ndim, err));
+  }
   for (uint32_t i = 0; i < a->call.output_count; ++i) {
     const uint32_t number = leati_op_output_type(op->def, i);
     leat_shape *const shape = &a->shapes[i];

@@ -76,6 +76,14 @@ uint32_t leati_op_output_type(const leati_op_def *def, uint32_t o) {
   return type_of_argument(def->output_types, def->info.max_outputs, def->info.min_outputs, o);
 }
 
+int32_t leati_op_check_rank(const leati_op_def *def, int32_t rank, leat_error *err) {
+  const int32_t most = def->most_rank != 0 ? def->most_rank : LEAT_MAX_RANK;
+  return rank >= def->least_rank && rank <= most
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input 0 has rank %d; supported: %d to %d", def->info.name,
+                          rank, def->least_rank, most);
+}
+
 int32_t leati_op_bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err) {
   const uint32_t number = input_type(&def->info, def->input_types, i);
   const leat_op_type *const constraint = def->info.types[number];

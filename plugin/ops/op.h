@@ -188,6 +188,9 @@ static inline bool leati_op_is_host(uint64_t mask, uint32_t i) {
  * starts as zeros.
  * @errors NOT_SUPPORTED, INVALID_ARGUMENT: an earlier input says another one */
 int32_t leati_op_bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err);
+/** Fails unless input 0 may have so many dimensions.
+ * @errors NOT_SUPPORTED */
+int32_t leati_op_check_rank(const leati_op_def *def, int32_t rank, leat_error *err);
 /** Which type constraint output `o` has. */
 uint32_t leati_op_output_type(const leati_op_def *def, uint32_t o);
 

@@ -106,10 +106,8 @@ static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_valu
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has rank %d; supported: up to %d", name, i, to->ndim,
                       LEAT_MAX_RANK);
   }
-  const int32_t most = def->most_rank != 0 ? def->most_rank : LEAT_MAX_RANK;
-  if (i == 0 && to->ndim != -1 && (to->ndim < def->least_rank || to->ndim > most)) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input 0 has rank %d; supported: %d to %d", name, to->ndim,
-                      def->least_rank, most);
+  if (i == 0 && to->ndim != -1) {
+    LEATI_TRY(leati_op_check_rank(def, to->ndim, err));
   }
   for (int32_t d = 0; d < to->ndim; ++d) {
     if (to->shape[d] < -1) {

@@ -53,8 +53,9 @@ static int32_t topk_infer(const leat_op *op, const leati_call *call, leat_shape 
   int32_t axis;
   LEATI_TRY(leati_axis(state->axis, x->ndim, &axis, err));
   if (k_view->count != 1 || k_view->ndim > 1) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "TopK: k has %" PRIu64 " elements; it must have one",
-                      k_view->count);
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "TopK: k has %" PRIu64 " elements and rank %d; it must be one number, of rank 0 or 1",
+                      k_view->count, k_view->ndim);
   }
   const int64_t k = leati_host_int(k_view, 0);
   if (k < 0 || k > x->shape[axis]) {
