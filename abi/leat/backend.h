@@ -744,6 +744,8 @@ typedef struct leat_event_api {
  * a quotient that is NaN for 0. DynamicQuantizeLinear has scale 1 and zero point 0 where its scale would be smaller
  * than a normal number, as of nothing but zeros. MatMulInteger and ConvInteger wrap. QLinearMatMul and QLinearConv
  *   multiply a sum by the scales in float32, and round before they add the zero point.
+ * - An operator of com.microsoft whose name begins with QLinear gives what the one without that gives between
+ *   DequantizeLinear and QuantizeLinear.
  * - Pad takes off what negative pads say before it adds anything, in all modes.
  * - A pool's window may reach beyond image and padding by less than a stride; what lies there does not count.
  * - Axes of Slice, Squeeze, Unsqueeze, Pad and Resize that are named twice are refused.

@@ -301,6 +301,39 @@ static void quantized_pointwise(leati_draw *d) {
   }
 }
 
+/* Elements of all that the type of bytes holds. */
+static void draw_bytes(leati_draw *d, leati_draw_tensor *tensor) {
+  const bool has_sign = tensor->type == LEAT_TYPE_INT8;
+  draw_range(d, tensor, has_sign ? -128 : 0, has_sign ? 127 : 255);
+}
+
+/* A scale, and perhaps a zero point of a type. */
+static void draw_scale_of_bytes(leati_draw *d, uint64_t type) {
+  const int64_t one = 1;
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, (int32_t)leati_draw_int(d, 0, 1), &one), 0,
+                 g_rand_double_range(d->rand, 0.01, 0.3));
+  if (leati_draw_chance(d, 80)) {
+    draw_bytes(d, leati_draw_input(d, type, (int32_t)leati_draw_int(d, 0, 1), &one));
+  } else {
+    leati_draw_absent(d);
+  }
+}
+
+/* Operands of bytes, each with scale and zero point, and those of the result. */
+static void qlinear(leati_draw *d) {
+  const int32_t rank = draw_rank(d, 0, RANK);
+  const uint64_t type = leati_draw_type(d, "T");
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  for (uint32_t k = 0; k + 2 < d->info->max_inputs; k += 3) {
+    draw_bytes(d, narrowed_input(d, type, rank, dims));
+    draw_scale_of_bytes(d, type);
+  }
+  draw_scale_of_bytes(d, type);
+  if (leati_draw_chance(d, 70))
+    leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -0.5, 1.5));
+}
+
 /* ---- Movement --------------------------------------------------------------------------------------------------- */
 
 static void transpose(leati_draw *d) {
@@ -1170,12 +1203,6 @@ static int32_t draw_place(leati_draw *d, const leati_draw_tensor *operand, bool 
   return rank;
 }
 
-/* Elements of all that the type of bytes holds. */
-static void draw_bytes(leati_draw *d, leati_draw_tensor *tensor) {
-  const bool has_sign = tensor->type == LEAT_TYPE_INT8;
-  draw_range(d, tensor, has_sign ? -128 : 0, has_sign ? 127 : 255);
-}
-
 static void matmul_integer(leati_draw *d) {
   const bool scaled = strcmp(d->info->name, "QLinearMatMul") == 0;
   const bool to_float = strcmp(d->info->name, "MatMulIntegerToFloat") == 0;
@@ -1803,6 +1830,10 @@ const leati_draw_entry leati_draw_entries[] = {
     {"elementwise", "", "Clip", clip},
     {"elementwise", "leat", "Pointwise", pointwise},
     {"elementwise", "leat", "QuantizedPointwise", quantized_pointwise},
+    {"elementwise", LEAT_MICROSOFT, "QLinearAdd", qlinear},
+    {"elementwise", LEAT_MICROSOFT, "QLinearMul", qlinear},
+    {"elementwise", LEAT_MICROSOFT, "QLinearLeakyRelu", qlinear},
+    {"elementwise", LEAT_MICROSOFT, "QLinearSigmoid", qlinear},
     {"elementwise", "", "Where", where},
     {"elementwise", "", "Cast", cast},
     {"elementwise", "", "CastLike", cast_like},

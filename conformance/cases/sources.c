@@ -28,6 +28,7 @@ const leat_case_source leati_case_sources[] = {
     {LEAT_PROFILE_OPERATORS, leati_cases_op_einsum},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_fused},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_pointwise},
+    {LEAT_PROFILE_OPERATORS, leati_cases_op_qlinear},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_attention},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_conv},
     {LEAT_PROFILE_OPERATORS, leati_cases_op_norm},

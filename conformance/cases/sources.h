@@ -34,6 +34,7 @@ void leati_cases_op_matmul(leat_case_list *list);
 void leati_cases_op_einsum(leat_case_list *list);
 void leati_cases_op_fused(leat_case_list *list);
 void leati_cases_op_pointwise(leat_case_list *list);
+void leati_cases_op_qlinear(leat_case_list *list);
 void leati_cases_op_attention(leat_case_list *list);
 void leati_cases_op_conv(leat_case_list *list);
 void leati_cases_op_norm(leat_case_list *list);

@@ -13,7 +13,7 @@ bool leati_ref_fast_float32;
 static const leati_ref_entry *const families[] = {
     leati_ref_elementwise, leati_ref_reduce,   leati_ref_matmul, leati_ref_conv,
     leati_ref_norm,        leati_ref_movement, leati_ref_index,  leati_ref_pointwise,
-    leati_ref_attention,   leati_ref_quantize, leati_ref_einsum,
+    leati_ref_attention,   leati_ref_quantize, leati_ref_einsum, leati_ref_qlinear,
 };
 
 bool leati_ref_fail(leati_ref_node *node, const char *format, ...) {

@@ -46,6 +46,7 @@ extern const leati_ref_entry leati_ref_movement[];
 extern const leati_ref_entry leati_ref_index[];
 extern const leati_ref_entry leati_ref_pointwise[];
 extern const leati_ref_entry leati_ref_quantize[];
+extern const leati_ref_entry leati_ref_qlinear[];
 
 /** Computes the outputs of a node.
  * @threads any

@@ -126,6 +126,7 @@ extern const leati_op_family leati_ternary_family;
 extern const leati_op_family leati_cast_family;
 extern const leati_op_family leati_pointwise_family;
 extern const leati_op_family leati_quantize_family;
+extern const leati_op_family leati_qlinear_family;
 extern const leati_op_family leati_restride_family;
 extern const leati_op_family leati_concat_family;
 extern const leati_op_family leati_pad_family;

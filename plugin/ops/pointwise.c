@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pointwise: a program of elementwise functions in one dispatch. Its functions and operands become specialisation
  * constants of kernels/pointwise.comp, so that a pipeline is made for each program; its constants do not.
- * QuantizedPointwise: one of float32, whose operands and result may be bytes with a scale. */
+ * QuantizedPointwise: one of float32, whose operands and result may be bytes with a scale. Other families have programs
+ * of one function by leati_plan_scaled(), with scales that lie in memory. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -68,6 +69,15 @@ typedef struct pointwise_args {
       int32_t result_zero, result_low;
       dimension dims[LEAT_MAX_RANK];
     } quantized;
+    struct {
+      struct {
+        uint64_t scale, zero;
+        uint32_t flip;
+      } bytes[LEAT_POINTWISE_INPUTS];
+      uint64_t result_scale, result_zero;
+      int32_t result_low;
+      dimension dims[LEAT_MAX_RANK];
+    } scaled;
   } rest;
 } pointwise_args;
 
@@ -289,37 +299,54 @@ static int32_t pointwise_infer(const leat_op *op, const leati_call *call, leat_s
   return leati_infer_broadcast(op, call, out, err);
 }
 
-/* Plans a program's dispatch. `bytes`: a bit for each input that is of bytes, and behind those of all that there may be
- * one for the result; `dims_at`: where the dimensions are in `args`, of which all but those, constants and tensors is
- * there. */
-static int32_t plan_program(const program *p, leati_planner *planner, const leati_call *call, leati_kernel kernel,
-                            uint32_t bytes, size_t dims_at, pointwise_args *args, leat_error *err) {
-  const leati_view *const result = &call->outputs[0];
+/* What a program is dispatched with. */
+typedef struct job {
+  leati_kernel kernel;
+  uint32_t
+      bytes; /* a bit for each input that is of bytes, and behind those of all that there may be one for the result */
+  size_t dims_at; /* of the dimensions in the argument record */
+  const leati_view *result;
+  uint32_t read_count;
+  leati_access reads[LEATI_ACCESS_MAX]; /* the inputs, and what else the kernel reads */
+} job;
+
+static void add_read(job *j, const leati_view *view, const uint64_t *field) {
+  j->reads[j->read_count++] = (leati_access){.view = view, .field = field};
+}
+
+static void read_inputs_of(const leati_call *call, pointwise_args *args, job *j) {
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    add_read(j, &call->inputs[i], &args->operands[i]);
+  }
+}
+
+/* Plans a program's dispatch. Of `args` all but dimensions, constants and tensors is there. */
+static int32_t plan_program(const program *p, leati_planner *planner, const job *j, pointwise_args *args,
+                            leat_error *err) {
+  const leati_view *const result = j->result;
   if (result->count == 0) {
     return LEAT_OK;
   }
   const leati_view *operands[LEAT_POINTWISE_INPUTS];
-  leati_access reads[LEAT_POINTWISE_INPUTS];
   for (uint32_t i = 0; i < p->input_count; ++i) {
-    operands[i] = &call->inputs[i];
-    reads[i] = (leati_access){.view = operands[i], .field = &args->operands[i]};
+    operands[i] = j->reads[i].view;
   }
   leati_walk way;
   LEATI_TRY(leati_walk_find(operands, p->input_count, result, &way, err));
   const uint32_t rank = way.access == LEAT_EW_FLAT ? 0 : way.rank;
   args->count = (uint32_t)result->count;
   memcpy(args->constants, p->constants, sizeof(args->constants));
-  memcpy((unsigned char *)args + dims_at, way.dims, rank * sizeof(dimension));
+  memcpy((unsigned char *)args + j->dims_at, way.dims, rank * sizeof(dimension));
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = kernel,
+      .pipeline = {.kernel = j->kernel,
                    .constants.pointwise = {.access = way.access,
                                            .rank = way.rank,
-                                           .inputs = p->input_count | bytes << 4,
+                                           .inputs = p->input_count | j->bytes << 4,
                                            .steps = p->step_count}},
       .args = args,
-      .args_size = (uint32_t)(dims_at + rank * sizeof(dimension)),
-      .read_count = p->input_count,
-      .reads = reads,
+      .args_size = (uint32_t)(j->dims_at + rank * sizeof(dimension)),
+      .read_count = j->read_count,
+      .reads = j->reads,
       LEATI_WRITES({result, &args->result}),
   };
   memcpy(dispatch.pipeline.constants.by_id + offsetof(leati_pointwise_constants, step_0) / sizeof(uint32_t), p->steps,
@@ -330,15 +357,22 @@ static int32_t plan_program(const program *p, leati_planner *planner, const leat
 
 static int32_t pointwise_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   pointwise_args args = {.zero = 0};
-  const leati_kernel kernel = leati_kernel_find(LEATI_KERNELS_POINTWISE, call->outputs[0].type);
-  return plan_program(leati_op_state_const(op), planner, call, kernel, 0, offsetof(pointwise_args, rest.dims), &args,
-                      err);
+  job j = {.kernel = leati_kernel_find(LEATI_KERNELS_POINTWISE, call->outputs[0].type),
+           .dims_at = offsetof(pointwise_args, rest.dims),
+           .result = &call->outputs[0]};
+  read_inputs_of(call, &args, &j);
+  return plan_program(leati_op_state_const(op), planner, &j, &args, err);
 }
 
 /* ---- Bytes ------------------------------------------------------------------------------------------------------ */
 
 static int32_t lowest(uint64_t type) {
   return type == LEAT_TYPE_INT8 ? INT8_MIN : 0;
+}
+
+/* What makes four int8 at once uint8. */
+static uint32_t flip_of(uint64_t type) {
+  return type == LEAT_TYPE_INT8 ? 0x80808080u : 0;
 }
 
 /* Fails unless scale and zero point are those of tensors of a type. */
@@ -430,16 +464,54 @@ static int32_t quantized_plan(const leat_op *op, leati_planner *planner, const l
                                             .result_inverse = inverse_of(p->result.scale),
                                             .result_zero = (int32_t)p->result.zero_point,
                                             .result_low = low}};
-  uint32_t bytes = p->result_type != LEAT_TYPE_FLOAT32 ? 1u << LEAT_POINTWISE_INPUTS : 0;
+  job j = {.kernel = LEATI_KERNEL_QUANTIZED_POINTWISE_F32,
+           .bytes = p->result_type != LEAT_TYPE_FLOAT32 ? 1u << LEAT_POINTWISE_INPUTS : 0,
+           .dims_at = offsetof(pointwise_args, rest.quantized.dims),
+           .result = &call->outputs[0]};
+  read_inputs_of(call, &args, &j);
   for (uint32_t i = 0; i < p->input_count; ++i) {
     const uint64_t type = call->inputs[i].type;
     args.rest.quantized.bytes[i].scale = p->inputs[i].scale;
     args.rest.quantized.bytes[i].zero = (float)(p->inputs[i].zero_point - lowest(type));
-    args.rest.quantized.bytes[i].flip = type == LEAT_TYPE_INT8 ? 0x80808080u : 0;
-    bytes |= (uint32_t)(type != LEAT_TYPE_FLOAT32) << i;
+    args.rest.quantized.bytes[i].flip = flip_of(type);
+    j.bytes |= (uint32_t)(type != LEAT_TYPE_FLOAT32) << i;
   }
-  return plan_program(p, planner, call, LEATI_KERNEL_QUANTIZED_POINTWISE_F32, bytes,
-                      offsetof(pointwise_args, rest.quantized.dims), &args, err);
+  return plan_program(p, planner, &j, &args, err);
+}
+
+/* ---- Scales in memory ------------------------------------------------------------------------------------------- */
+
+/* A program of one function, of the operands and then the parameters. */
+static program program_of(const leati_function *computed, uint32_t operand_count) {
+  program p = {.input_count = operand_count, .step_count = 1, .constant_count = 2};
+  memcpy(p.constants, computed->parameters, sizeof(computed->parameters));
+  p.steps[0] = kind_of(computed->operation) | computed->operation << 2;
+  for (uint32_t k = 0; k < OPERANDS_MAX; ++k) {
+    p.steps[0] |= number_of(&p, k < operand_count ? (int64_t)k : (int64_t)operand_count - k - 1) << (9 + 6 * k);
+  }
+  return p;
+}
+
+int32_t leati_plan_scaled(leati_planner *planner, const leati_function *computed, const leati_scaled *operands,
+                          uint32_t operand_count, const leati_scaled *result, leat_error *err) {
+  const program p = program_of(computed, operand_count);
+  pointwise_args args = {.rest.scaled.result_low = lowest(result->view.type)};
+  job j = {.kernel = LEATI_KERNEL_SCALED_POINTWISE_F32,
+           .bytes = result->scale != NULL ? 1u << LEAT_POINTWISE_INPUTS : 0,
+           .dims_at = offsetof(pointwise_args, rest.scaled.dims),
+           .result = &result->view};
+  for (uint32_t k = 0; k < operand_count; ++k) {
+    add_read(&j, &operands[k].view, &args.operands[k]);
+  }
+  for (uint32_t k = 0; k < operand_count; ++k) {
+    args.rest.scaled.bytes[k].flip = flip_of(operands[k].view.type);
+    j.bytes |= (uint32_t)(operands[k].scale != NULL) << k;
+    add_read(&j, operands[k].scale, &args.rest.scaled.bytes[k].scale);
+    add_read(&j, operands[k].zero, &args.rest.scaled.bytes[k].zero);
+  }
+  add_read(&j, result->scale, &args.rest.scaled.result_scale);
+  add_read(&j, result->zero, &args.rest.scaled.result_zero);
+  return plan_program(&p, planner, &j, &args, err);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */

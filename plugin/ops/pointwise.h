@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * What programs of the operator leat.Pointwise are made of.
+ * What programs of the operator leat.Pointwise are made of, and those of one function that other families have.
  */
 #ifndef LEAT_PLUGIN_OPS_POINTWISE_H_
 #define LEAT_PLUGIN_OPS_POINTWISE_H_
 
+#include "ops/function.h"
 #include "ops/kernels/elementwise_codes.glsl"
 #include "ops/op.h"
+#include "ops/scaled.h"
 
 /** The name that the function of an operation (LEAT_EW_*) has in programs, and how many operands; NULL: it has none. */
 const char *leati_pointwise_name(uint32_t operation, uint32_t *out_operands);
+
+/** Plans a function of one or two tensors that broadcast to the result: those of bytes dequantised as DequantizeLinear
+ * does, the result, which may have any strides, quantised as QuantizeLinear does if it is of bytes.
+ * @param computed [in] an operation of programs; its parameters are constants behind the operands
+ * @errors NOT_SUPPORTED: a tensor reaches over 2^31 elements */
+int32_t leati_plan_scaled(leati_planner *planner, const leati_function *computed, const leati_scaled *operands,
+                          uint32_t operand_count, const leati_scaled *result, leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_POINTWISE_H_ */

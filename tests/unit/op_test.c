@@ -536,7 +536,13 @@ static void test_words_of_nbits(void **state) {
 
 /* Of the operators that the next test asks for. */
 static const char *domain_of(const char *name) {
-  return strcmp(name, "MatMulIntegerToFloat") == 0 ? "com.microsoft" : strcmp(name, "QuantizedConv") == 0 ? "leat" : "";
+  static const char *const microsoft[] = {"MatMulIntegerToFloat", "QLinearAdd", "QLinearSigmoid"};
+  for (size_t i = 0; i < sizeof(microsoft) / sizeof(microsoft[0]); ++i) {
+    if (strcmp(name, microsoft[i]) == 0) {
+      return "com.microsoft";
+    }
+  }
+  return strcmp(name, "QuantizedConv") == 0 ? "leat" : "";
 }
 
 /* A quantised operator whose attributes, types and shapes do not go together is refused with what would be right. */
@@ -552,6 +558,10 @@ static void test_words_of_quantised(void **state) {
 #define QUANTIZED_CONV  \
   "QuantizedConv", 1, { \
     0                   \
+  }
+#define QLINEAR_ADD  \
+  "QLinearAdd", 1, { \
+    0                \
   }
   static const struct {
     const char *text;
@@ -648,6 +658,24 @@ static void test_words_of_quantised(void **state) {
        PRODUCT_TO_FLOAT,
        {U8, S8, F32, F32, U8, S8, F32},
        {{3, 5}, {5, 4}, {1}, {1}, {1}, {1}, {1, 4}}},
+      {NULL, QLINEAR_ADD, {S8, F32, S8, S8, F32, S8, F32, S8}, {{3, 5}, {1}, {0}, {5}, {0}, {1}, {0}, {1}}},
+      {NULL, QLINEAR_ADD, {U8, F32, U8, U8, F32, U8, F32}, {{3, 1}, {0}, {0}, {1, 5}, {0}, {0}, {1}}},
+      {"QLinearAdd: input 4 must be a scale of one element, and input 5 a zero point of one, or absent",
+       QLINEAR_ADD,
+       {U8, F32, U8, U8, F32, U8, F32},
+       {{3, 5}, {0}, {0}, {3, 5}, {5}, {0}, {0}}},
+      {"QLinearAdd: input 1 must be a scale",
+       QLINEAR_ADD,
+       {U8, F32, U8, U8, F32, U8, F32},
+       {{3, 5}, {1, 1}, {0}, {3, 5}, {0}, {0}, {0}}},
+      {"and input 7 a zero point of one",
+       QLINEAR_ADD,
+       {U8, F32, U8, U8, F32, U8, F32, U8},
+       {{3, 5}, {0}, {0}, {3, 5}, {0}, {0}, {0}, {3}}},
+      {"QLinearAdd: input 6 must be a scale", QLINEAR_ADD, {U8, F32, U8, U8, F32}, {{3, 5}, {0}, {0}, {3, 5}, {0}}},
+      {"QLinearAdd: input 3 is missing", QLINEAR_ADD, {U8, F32, U8}, {{3, 5}, {0}, {0}}},
+      {"QLinearAdd: input 3 has type int8; T is uint8", QLINEAR_ADD, {U8, F32, U8, S8, F32, S8, F32}, {{3, 5}}},
+      {"QLinearSigmoid: input 3 must be a scale", "QLinearSigmoid", 1, {0}, {U8, F32, U8}, {{3, 5}}},
       {NULL, "ConvInteger", 10, {0}, {U8, S8, U8, S8}, {{1, 2, 5, 5}, {4, 2, 3, 3}, {1}, {4}}},
       {"fit weights for 3 in 1 groups", "ConvInteger", 10, {0}, {U8, S8}, {{1, 2, 5, 5}, {4, 3, 3, 3}}},
       {"ConvInteger: scales and zero points of input and result must have one element",
@@ -707,6 +735,7 @@ static void test_words_of_quantised(void **state) {
 #undef S8
 #undef PRODUCT_TO_FLOAT
 #undef QUANTIZED_CONV
+#undef QLINEAR_ADD
   static const char *const names[ATTRIBUTES] = {"output_dtype", "precision", "block_size"};
   const fixture *const f = fixture_of(state);
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {

@@ -7,7 +7,7 @@
 // in float32 and rounds to TYPE.
 //
 // QUANTIZED: TYPE is F32, and operands and result may be bytes that stand for floats: dequantised by DequantizeLinear,
-// quantised by QuantizeLinear.
+// quantised by QuantizeLinear. With SCALES_IN_MEMORY scales and zero points are read where they lie.
 #extension GL_GOOGLE_include_directive : require
 #include "types.glsl"
 #include "divider.glsl"
@@ -51,9 +51,14 @@ struct Dimension {
 };
 #ifdef QUANTIZED
 struct Bytes {
+#ifdef SCALES_IN_MEMORY
+  uint64_t scale;
+  uint64_t zero;  // 0: the zero point is 0
+#else
   float scale;
   float zero;  // the zero point, 128 added for int8
-  uint flip;   // what makes four int8 at once uint8, 128 added to each; 0 for uint8
+#endif
+  uint flip;  // what makes four int8 at once uint8, 128 added to each; 0 for uint8
 };
 #endif
 struct Args {
@@ -64,9 +69,14 @@ struct Args {
   float constants[LEAT_POINTWISE_CONSTANTS];
 #ifdef QUANTIZED
   Bytes bytes[LEAT_POINTWISE_INPUTS];
+#ifdef SCALES_IN_MEMORY
+  uint64_t result_scale;
+  uint64_t result_zero;
+#else
   float result_scale;
   float result_inverse;  // Divisor::inverse
   int result_zero;
+#endif
   int result_low;  // of the 256 numbers that its type holds
 #endif
   Dimension dims[8];
@@ -176,17 +186,52 @@ void put_together(uint k, inout uint x[4]) {
   if (is_bytes(k)) x[0] |= x[1] << 8 | x[2] << 16 | x[3] << 24;
 }
 
+#ifdef SCALES_IN_MEMORY
+float scales[LEAT_POINTWISE_INPUTS];
+float zeros[LEAT_POINTWISE_INPUTS];  // 128 added for int8
+Divisor divisor;
+int result_zero;
+
+// A zero point as uint8, 128 added for int8; `other` is an address of something that is there. Drivers may load from
+// one address for all threads whatever the condition before it says.
+uint load_zero(uint64_t p, uint64_t other, uint flip) {
+  uint zero = load_U8(p != 0 ? p : other);
+  return ((p != 0 ? zero : 0u) ^ flip) & 0xffu;
+}
+
+void load_scales() {
+  [[unroll]] for (uint k = 0u; k < input_count; ++k) {
+    if (is_bytes(k)) {
+      scales[k] = load_F32(args.bytes[k].scale);
+      zeros[k] = float(load_zero(args.bytes[k].zero, args.bytes[k].scale, args.bytes[k].flip));
+    }
+  }
+  if (is_bytes(LEAT_POINTWISE_INPUTS)) {
+    divisor = divisor_of(load_F32(args.result_scale));
+    result_zero = int(load_zero(args.result_zero, args.result_scale, uint(args.result_low))) + args.result_low;
+  }
+}
+#define SCALE(k) scales[k]
+#define ZERO(k) zeros[k]
+#define DIVISOR divisor
+#define RESULT_ZERO result_zero
+#else
+#define SCALE(k) args.bytes[k].scale
+#define ZERO(k) args.bytes[k].zero
+#define DIVISOR Divisor(args.result_scale, args.result_inverse)
+#define RESULT_ZERO args.result_zero
+#endif
+
 // Differences of such whole numbers are exact.
 float element(uint k, uint x[4], uint i) {
   if (!is_bytes(k)) return uintBitsToFloat(x[i]);
-  float value = float((x[0] ^ args.bytes[k].flip) >> 8u * i & 0xffu) - args.bytes[k].zero;
-  return rounded(value * args.bytes[k].scale);
+  float value = float((x[0] ^ args.bytes[k].flip) >> 8u * i & 0xffu) - ZERO(k);
+  return rounded(value * SCALE(k));
 }
 
-Divisor result_divisor() { return Divisor(args.result_scale, args.result_inverse); }
 uint stored(float y) {
   int low = args.result_low;
-  return uint(quantized_by(result_divisor(), y, args.result_zero, low, low + 255));
+  return uint(quantized_by(DIVISOR, y, RESULT_ZERO, low, low + 255));
 }
 
 void store_one(int offset, float y) {
@@ -203,7 +248,7 @@ void store_four(int offset, float y[4]) {
   if (is_bytes(LEAT_POINTWISE_INPUTS)) {
     int low = args.result_low;
     vec4 four = vec4(y[0], y[1], y[2], y[3]);
-    store_U32(p, packed(quantized4_by(result_divisor(), four, args.result_zero, low, low + 255)));
+    store_U32(p, packed(quantized4_by(DIVISOR, four, RESULT_ZERO, low, low + 255)));
   } else {
     store4_F32(p, y);
   }
@@ -273,6 +318,9 @@ void main() {
       [[unroll]] for (uint k = 0u; k < input_count; ++k) x[k][i] = load_one(k, from[k]);
     }
   }
+#ifdef SCALES_IN_MEMORY
+  load_scales();
+#endif
 #ifdef QUANTIZED
   [[unroll]] for (uint k = 0u; k < input_count; ++k) {
     if (!whole || step_of(k) == 0) put_together(k, x[k]);
