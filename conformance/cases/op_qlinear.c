@@ -98,6 +98,8 @@
            SCALE(result), S8_ZERO(3)),                                                                          \
       WITH(op, "empty", attributes_given(), U8(3, 0), SCALE(0.02f), U8_ZERO(1), SCALE(result), U8_ZERO(3))
 
+#define CONCAT(named, axis, ...) WITH("QLinearConcat", named, ATTRIBUTES(A_INT("axis", axis)), __VA_ARGS__)
+
 /* All bytes in turn. */
 #define BYTES(x) x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6, x + 7
 
@@ -113,6 +115,27 @@ static const leati_op_spec specs[] = {
     WITH("QLinearLeakyRelu", "default_alpha", NO_ATTRIBUTES, S8(9, 20), SCALE(2), S8_ZERO(100), SCALE(0.02f),
          S8_ZERO(50)),
     ONE("QLinearSigmoid", NONE, 0.00392156886f),
+    {.name = "QLinearConcat",
+     .label = "uint8",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = ATTRIBUTES(A_INT("axis", 1)),
+     .inputs = {SCALE(0.03f), U8_ZERO(121), U8(2, 4, 5), SCALE(0.02f), U8_ZERO(130), U8(2, 7, 5), SCALE(0.04f),
+                U8_ZERO(9), U8(2, 1, 5), SCALE(0.03f), U8_ZERO(121)}},
+    CONCAT("int8", -1, SCALES(0.03f), INTS_OF(LEATI_REF_INT8, DIMS(1), -128), S8(3, 17), SCALE(0.05f), S8_ZERO(127),
+           S8(3, 8), SCALES(0.01f), ABSENT),
+    CONCAT("first_axis", 0, SCALE(0.03f), U8_ZERO(0), U8(4, 12), SCALE(0.02f), U8_ZERO(0), U8(8, 12), SCALE(0.04f),
+           U8_ZERO(255)),
+    CONCAT("of_one", 0, SCALE(0.03f), U8_ZERO(5), U8(33), SCALE(0.02f), U8_ZERO(99)),
+    /* A byte comes back as it was where scale and zero point are the same. */
+    CONCAT("same_scale", 0, SCALE(0.3f), U8_ZERO(77), U8(256), SCALE(0.3f), U8_ZERO(77)),
+    CONCAT("halfway", 0, SCALE(0.5f), S8_ZERO(3), S8(256), SCALE(0.25f), S8_ZERO(0)),
+    CONCAT("one_empty", 1, SCALE(0.03f), U8_ZERO(5), U8(3, 0), SCALE(0.02f), U8_ZERO(99), U8(3, 4), SCALE(0.05f),
+           U8_ZERO(3)),
+    CONCAT("empty", 1, SCALE(0.03f), U8_ZERO(5), U8(0, 2), SCALE(0.02f), U8_ZERO(99), U8(0, 4), SCALE(0.05f),
+           U8_ZERO(3)),
 };
 
 void leati_cases_op_qlinear(leat_case_list *list) {

@@ -410,6 +410,22 @@ static void concat(leati_draw *d) {
   leati_draw_attribute_int(d, "axis", axis);
 }
 
+static void qlinear_concat(leati_draw *d) {
+  const int32_t rank = draw_rank(d, 1, RANK);
+  const int64_t axis = draw_axis(d, rank), one = 1;
+  const uint64_t type = leati_draw_type(d, "T8");
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, &one), 0, g_rand_double_range(d->rand, 0.01, 0.3));
+  draw_bytes(d, leati_draw_input(d, type, 0, NULL));
+  for (int64_t k = leati_draw_int(d, 1, 3); k > 0; k--) {
+    dims[front(axis, rank)] = leati_draw_int(d, d->empty ? 0 : 1, 4);
+    draw_bytes(d, leati_draw_input(d, type, rank, dims));
+    draw_scale_of_bytes(d, type);
+  }
+  leati_draw_attribute_int(d, "axis", axis);
+}
+
 static void split(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -1844,6 +1860,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"movement", "", "Expand", expand},
     {"movement", "", "Slice", slice},
     {"movement", "", "Concat", concat},
+    {"movement", LEAT_MICROSOFT, "QLinearConcat", qlinear_concat},
     {"movement", "", "Split", split},
     {"movement", "", "Pad", pad},
     {"movement", "", "Tile", tile},

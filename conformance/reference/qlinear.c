@@ -137,10 +137,46 @@ static bool run_sigmoid(leati_ref_node *node) {
   return run_between(node, &(between){.name = "Sigmoid", .operands = 1});
 }
 
+/* Quantises the floats that input `at` stands for by the scale of the result, which comes first. */
+static void requantise(const leati_ref_node *node, uint32_t at, leati_ref_tensor *out) {
+  leati_ref_tensor low, high;
+  dequantise(node, at, at + 1, -1, &low);
+  dequantise(node, at, at + 1, 1, &high);
+  leati_ref_tensor_init(out, node->inputs[at]->type, low.rank, low.dims);
+  out->bound = leati_ref_alloc(out->count, sizeof(double));
+  for (int64_t k = 0; k < out->count; k++) {
+    leati_ref_quantise(out, k, low.f[k], high.f[k], node->inputs[0]->f[0], zero_at(node, 1));
+  }
+  leati_ref_tensor_clear(&low);
+  leati_ref_tensor_clear(&high);
+}
+
+static bool run_concat(leati_ref_node *node) {
+  enum { PARTS_MAX = 8, FIRST = 2 };
+  leati_ref_tensor parts[PARTS_MAX] = {{0}};
+  const leati_ref_tensor *given[PARTS_MAX];
+  leati_ref_node plain = *node;
+  plain.name = "Concat";
+  plain.inputs = given;
+  plain.input_count = 0;
+  bool ok = check_scale(node, 0);
+  for (uint32_t at = FIRST; ok && at < node->input_count; at += 3) {
+    leati_ref_tensor *part = &parts[plain.input_count];
+    ok = plain.input_count < PARTS_MAX && leati_ref_input(node, at) != NULL && check_scale(node, at + 1);
+    if (ok) {
+      requantise(node, at, part);
+      given[plain.input_count++] = part;
+    }
+  }
+  ok = ok && (leati_ref_run(&plain) || leati_ref_fail(node, "%s", plain.error));
+  node->outputs[0] = plain.outputs[0];
+  for (uint32_t k = 0; k < PARTS_MAX; k++) {
+    leati_ref_tensor_clear(&parts[k]);
+  }
+  return ok;
+}
+
 const leati_ref_entry leati_ref_qlinear[] = {
-    {"QLinearAdd", run_add},
-    {"QLinearMul", run_mul},
-    {"QLinearLeakyRelu", run_leaky_relu},
-    {"QLinearSigmoid", run_sigmoid},
-    {NULL, NULL},
+    {"QLinearAdd", run_add},         {"QLinearMul", run_mul},       {"QLinearLeakyRelu", run_leaky_relu},
+    {"QLinearSigmoid", run_sigmoid}, {"QLinearConcat", run_concat}, {NULL, NULL},
 };

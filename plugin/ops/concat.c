@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Concat and Split. */
+/* Concat and Split; com.microsoft's QLinearConcat, whose inputs have scales of their own. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,7 +7,10 @@
 #include "ops/attribute.h"
 #include "ops/channels_last.h"
 #include "ops/dims.h"
+#include "ops/integer_product.h"
 #include "ops/movement.h"
+#include "ops/pointwise.h"
+#include "ops/scaled.h"
 #include "policy/tiling.h"
 
 static LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);
@@ -90,11 +93,10 @@ typedef struct axis_state {
 
 static int32_t concat_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                leat_error *err) {
-  (void)def;
   (void)device;
   return leati_attr(desc, "axis") != NULL
              ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: attribute 'axis' is missing");
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute 'axis' is missing", def->info.name);
 }
 
 static int32_t axis_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -111,25 +113,26 @@ static int32_t axis_create(leat_op *op, const leati_op_desc *desc, leat_error *e
 static int32_t concat_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const axis_state *const state = leati_op_state_const(op);
   const leati_view *const first = &call->inputs[0];
+  const char *const name = leati_op_def_of(op)->info.name;
   int32_t axis;
   LEATI_TRY(leati_axis(state->axis, first->ndim, &axis, err));
   LEATI_TRY(leati_infer_same(op, call, out, err));
   for (uint32_t i = 1; i < call->input_count; ++i) {
     const leati_view *const input = leati_input(call, i);
     if (input == NULL || input->ndim != first->ndim) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: input %u is absent or has another rank than input 0",
-                        i);
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: tensor %u is absent or has another rank than the first",
+                        name, i);
     }
     for (int32_t d = 0; d < first->ndim; ++d) {
       if (d != axis && input->shape[d] != first->shape[d]) {
         return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "Concat: input %u has size %" PRId64 " in dimension %d, input 0 has %" PRId64, i,
+                          "%s: tensor %u has size %" PRId64 " in dimension %d, the first has %" PRId64, name, i,
                           input->shape[d], d, first->shape[d]);
       }
     }
     /* Empty inputs may have sizes that together are more than can be counted. */
     if (__builtin_add_overflow(out->dims[axis], input->shape[axis], &out->dims[axis])) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Concat: the result is too large in dimension %d", axis);
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the result is too large in dimension %d", name, axis);
     }
   }
   return LEAT_OK;
@@ -272,6 +275,48 @@ static leati_channels_last_use concat_channels_last(const leat_op *op, const lea
   return use;
 }
 
+/* ---- QLinearConcat ---------------------------------------------------------------------------------------------- */
+
+#define PARTS_MAX 32
+
+/* Scale and zero point of the result come first, then each tensor with those of its own. */
+enum { SCALE, ZERO, FIRST };
+static uint32_t input_of(uint32_t part) {
+  return FIRST + 3 * part;
+}
+
+/* The call as one of Concat has it. */
+static leati_call plain_call(const leati_call *call, leati_view parts[PARTS_MAX]) {
+  leati_call plain = {.inputs = parts, .output_count = call->output_count, .outputs = call->outputs};
+  for (uint32_t i = FIRST; i < call->input_count; i += 3) {
+    parts[plain.input_count++] = call->inputs[i];
+  }
+  return plain;
+}
+
+static int32_t qlinear_concat_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  leati_view parts[PARTS_MAX];
+  const leati_call plain = plain_call(call, parts);
+  LEATI_TRY(leati_check_scale(op, call, SCALE, err));
+  for (uint32_t i = 0; i < plain.input_count; ++i) {
+    LEATI_TRY(leati_check_scale(op, call, input_of(i) + 1, err));
+  }
+  return concat_infer(op, &plain, out, err);
+}
+
+static int32_t qlinear_concat_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  static const leati_function same = {.operation = LEAT_EW_IDENTITY};
+  leati_view parts[PARTS_MAX];
+  const leati_call plain = plain_call(call, parts);
+  for (uint32_t i = 0; i < plain.input_count; ++i) {
+    const leati_scaled from = leati_scaled_by(call, &parts[i], input_of(i) + 1);
+    leati_scaled to = leati_scaled_by(call, &call->outputs[0], SCALE);
+    LEATI_TRY(concat_part(op, &plain, i, &to.view, err));
+    LEATI_TRY(leati_plan_scaled(planner, &same, &from, 1, &to, err));
+  }
+  return LEAT_OK;
+}
+
 /* Size along the axis of output `i` of a Split. */
 static int64_t split_size(const leati_call *call, int64_t total, uint32_t i) {
   const leati_view *const split = leati_input(call, 1);
@@ -412,12 +457,25 @@ static leati_channels_last_use split_channels_last(const leat_op *op, const leat
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
+static LEATI_TYPE(type_parts, "T8", LEATI_TYPES_BYTE);
+
+/* A tensor, its scale and its zero point. */
+#define PART 0, 1, 0
+#define FOUR_PARTS PART, PART, PART, PART
+
 static const leati_op_def ops[] = {
     LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&leati_type_moved),
              LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state), .any_size = true,
              .least_rank = 1, .supports = concat_supports, .create = axis_create, .infer = concat_infer,
              LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan, .part = concat_part,
              .reads_view = leati_reads_any_view, .channels_last = concat_channels_last),
+    LEATI_OP("QLinearConcat", "com.microsoft", (1, 1), (4, FIRST + 3 * PARTS_MAX), (1, 1),
+             LEATI_TYPES(&type_parts, &leati_type_scale), LEATI_ATTRIBUTES(&leati_attribute_axis),
+             LEATI_INPUT_TYPES(1, 0, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS,
+                               FOUR_PARTS),
+             .state_size = sizeof(axis_state), .supports = concat_supports, .create = axis_create,
+             .infer = qlinear_concat_infer, LEATI_KERNELS(LEATI_KERNELS_SCALED_POINTWISE), .plan = qlinear_concat_plan,
+             .reads_view = leati_reads_rows),
     LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC), .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_num_outputs), LEATI_INPUT_TYPES(0, 1),

@@ -35,7 +35,10 @@ TOGETHER = APART | {"x": [2, 5, 48]}
 CODED = {"x": [3, 5, 6], "x_scale": [1], "x_zero": [1], "y_scale": [1], "y_zero": [1]}
 PAIR = {"x": [3, 6, 5], "x_scale": [], "x_zero": [], "b": [3, 6, 5], "b_scale": [], "b_zero": [], "y_scale": [],
         "y_zero": []}
-RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3}  # of results; that of others is the shape of "x"
+PARTS = {"y_scale": [], "y_zero": [], "x": [3, 2, 4], "x_scale": [], "x_zero": [], "b": [3, 5, 4], "b_scale": [],
+         "b_zero": []}
+# Of results; that of others is the shape of "x".
+RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QLinearConcat": 3}
 # Operator, shapes of the inputs (those without one are absent), attributes.
 CASES = [
     ("FusedConv", {**CONV, "z": [1, 4, 8, 8]}, {"activation": "Relu", "pads": [1, 1, 1, 1]}),
@@ -62,6 +65,7 @@ CASES = [
     ("QLinearMul", PAIR | {"b": [6, 1]}, {}),
     ("QLinearLeakyRelu", CODED, {"alpha": 0.2}),
     ("QLinearSigmoid", CODED, {}),
+    ("QLinearConcat", PARTS, {"axis": 1}),
     ("RotaryEmbedding", APART, {}),
     ("RotaryEmbedding", APART | {"positions": [1]}, {"interleaved": 1}),
     ("RotaryEmbedding", TOGETHER, {}),

@@ -536,7 +536,7 @@ static void test_words_of_nbits(void **state) {
 
 /* Of the operators that the next test asks for. */
 static const char *domain_of(const char *name) {
-  static const char *const microsoft[] = {"MatMulIntegerToFloat", "QLinearAdd", "QLinearSigmoid"};
+  static const char *const microsoft[] = {"MatMulIntegerToFloat", "QLinearAdd", "QLinearSigmoid", "QLinearConcat"};
   for (size_t i = 0; i < sizeof(microsoft) / sizeof(microsoft[0]); ++i) {
     if (strcmp(name, microsoft[i]) == 0) {
       return "com.microsoft";
@@ -675,6 +675,7 @@ static void test_words_of_quantised(void **state) {
       {"QLinearAdd: input 6 must be a scale", QLINEAR_ADD, {U8, F32, U8, U8, F32}, {{3, 5}, {0}, {0}, {3, 5}, {0}}},
       {"QLinearAdd: input 3 is missing", QLINEAR_ADD, {U8, F32, U8}, {{3, 5}, {0}, {0}}},
       {"QLinearAdd: input 3 has type int8; T is uint8", QLINEAR_ADD, {U8, F32, U8, S8, F32, S8, F32}, {{3, 5}}},
+      {"QLinearConcat: attribute 'axis' is missing", "QLinearConcat", 1, {0}, {F32, U8, U8, F32, U8}, {{0}, {0}, {3}}},
       {"QLinearSigmoid: input 3 must be a scale", "QLinearSigmoid", 1, {0}, {U8, F32, U8}, {{3, 5}}},
       {NULL, "ConvInteger", 10, {0}, {U8, S8, U8, S8}, {{1, 2, 5, 5}, {4, 2, 3, 3}, {1}, {4}}},
       {"fit weights for 3 in 1 groups", "ConvInteger", 10, {0}, {U8, S8}, {{1, 2, 5, 5}, {4, 3, 3, 3}}},
