@@ -100,6 +100,9 @@
 
 #define CONCAT(named, axis, ...) WITH("QLinearConcat", named, ATTRIBUTES(A_INT("axis", axis)), __VA_ARGS__)
 
+#define SOFTMAX(named, axis, ...) \
+  WITH("QLinearSoftmax", named, ATTRIBUTES(A_INT("axis", axis), A_INT("opset", 13)), __VA_ARGS__)
+
 /* All bytes in turn. */
 #define BYTES(x) x, x + 1, x + 2, x + 3, x + 4, x + 5, x + 6, x + 7
 
@@ -136,6 +139,44 @@ static const leati_op_spec specs[] = {
            U8_ZERO(3)),
     CONCAT("empty", 1, SCALE(0.03f), U8_ZERO(5), U8(0, 2), SCALE(0.02f), U8_ZERO(99), U8(0, 4), SCALE(0.05f),
            U8_ZERO(3)),
+
+    {.name = "QLinearAveragePool",
+     .label = "uint8",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)),
+     .inputs = {U8(2, 3, 9, 11), SCALE(0.04f), U8_ZERO(121), SCALE(0.03f), U8_ZERO(100)}},
+    WITH("QLinearAveragePool", "int8",
+         ATTRIBUTES(A_INTS("kernel_shape", 2, 3), A_INT("count_include_pad", 1), A_INTS("pads", 0, 1, 1, 1)),
+         S8(1, 8, 7, 6), SCALES(0.04f), ABSENT, SCALES(0.02f)),
+    WITH("QLinearAveragePool", "one_dimension",
+         ATTRIBUTES(A_INTS("kernel_shape", 4), A_INT("ceil_mode", 1), A_INTS("strides", 3)), U8(2, 3, 21), SCALE(0.04f),
+         U8_ZERO(128), SCALE(0.04f), U8_ZERO(128)),
+    WITH("QLinearAveragePool", "volume",
+         ATTRIBUTES(A_INTS("kernel_shape", 2, 2, 2), A_STRING("auto_pad", "SAME_UPPER")), S8(1, 2, 4, 5, 6),
+         SCALE(0.04f), S8_ZERO(-128), SCALE(0.03f), S8_ZERO(-128)),
+    WITH("QLinearAveragePool", "empty", ATTRIBUTES(A_INTS("kernel_shape", 2, 2)), U8(0, 3, 4, 5), SCALE(0.04f),
+         U8_ZERO(1), SCALE(0.03f), U8_ZERO(1)),
+    VIEWS_ROW("QLinearGlobalAveragePool", "uint8", ALL_VIEWS, THREADS_8, U8(2, 5, 7, 9), SCALE(0.04f), U8_ZERO(121),
+              SCALE(0.01f), U8_ZERO(100)),
+    ROW("QLinearGlobalAveragePool", "int8", S8(1, 8, 14), SCALES(0.04f), S8_ZERO(-128), SCALES(0.02f), S8_ZERO(-128)),
+    ROW("QLinearGlobalAveragePool", "volume", U8(2, 3, 4, 5, 6), SCALE(0.04f), ABSENT, SCALE(0.04f), ABSENT),
+    ROW("QLinearGlobalAveragePool", "large", U8(1, 3, 112, 113), SCALE(0.04f), U8_ZERO(100), SCALE(0.002f), U8_ZERO(0)),
+    ROW("QLinearGlobalAveragePool", "empty", U8(0, 3, 4, 5), SCALE(0.04f), U8_ZERO(1), SCALE(0.03f), U8_ZERO(1)),
+    {.name = "QLinearSoftmax",
+     .label = "uint8",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = ATTRIBUTES(A_INT("opset", 13)),
+     .inputs = {U8(3, 5, 36), SCALE(0.04f), U8_ZERO(121), SCALE(0.00390625f), U8_ZERO(0)}},
+    SOFTMAX("int8", 1, S8(3, 17, 4), SCALES(0.05f), S8_ZERO(3), SCALES(0.00390625f), S8_ZERO(-128)),
+    SOFTMAX("first_axis", -2, U8(9, 5), SCALE(0.1f), ABSENT, SCALE(0.01f), U8_ZERO(7)),
+    SOFTMAX("long", -1, S8(2, 1500), SCALE(0.05f), S8_ZERO(0), SCALE(0.0001f), S8_ZERO(-128)),
+    SOFTMAX("empty", 0, U8(0, 3), SCALE(0.1f), ABSENT, SCALE(0.01f), U8_ZERO(7)),
 };
 
 void leati_cases_op_qlinear(leat_case_list *list) {

@@ -871,6 +871,19 @@ static void softmax(leati_draw *d) {
     leati_draw_attribute_int(d, "axis", draw_axis(d, rank));
 }
 
+/* Gives the input, of bytes, all that they hold, and adds its scale and zero point and those of the result. */
+static void make_bytes(leati_draw *d) {
+  draw_bytes(d, &d->inputs[0]);
+  draw_scale_of_bytes(d, d->inputs[0].type);
+  draw_scale_of_bytes(d, d->inputs[0].type);
+}
+
+static void qlinear_softmax(leati_draw *d) {
+  softmax(d);
+  make_bytes(d);
+  leati_draw_attribute_int(d, "opset", leati_draw_int(d, 12, 15));
+}
+
 static void draw_epsilon(leati_draw *d) {
   /* Not too small, or what the variance of equal elements is off by shows. */
   leati_draw_attribute_float(d, "epsilon", leati_draw_chance(d, 50) ? 1e-3 : 1e-2);
@@ -1722,6 +1735,17 @@ static void global_pool(leati_draw *d) {
   any_input(d, "T", 3, 5, &rank, dims);
 }
 
+static void qlinear_pool(leati_draw *d) {
+  if (strcmp(d->info->name, "QLinearAveragePool") == 0) {
+    pool(d);
+  } else {
+    global_pool(d);
+  }
+  make_bytes(d);
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_int(d, "channels_last", leati_draw_int(d, 0, 1));
+}
+
 static void resize(leati_draw *d) {
   static const char *const modes[] = {"nearest", "linear", "cubic"};
   static const char *const places[] = {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"};
@@ -1898,6 +1922,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"reduce", "", "ArgMin", arg_reduce},
     {"norm", "", "Softmax", softmax},
     {"norm", "", "LogSoftmax", softmax},
+    {"norm", LEAT_MICROSOFT, "QLinearSoftmax", qlinear_softmax},
     {"norm", "", "LayerNormalization", layer_norm},
     {"norm", "", "RMSNormalization", layer_norm},
     {"norm", "", "SimplifiedLayerNormalization", layer_norm},
@@ -1937,6 +1962,8 @@ const leati_draw_entry leati_draw_entries[] = {
     {"conv", "", "AveragePool", pool},
     {"conv", "", "GlobalAveragePool", global_pool},
     {"conv", "", "GlobalMaxPool", global_pool},
+    {"conv", LEAT_MICROSOFT, "QLinearAveragePool", qlinear_pool},
+    {"conv", LEAT_MICROSOFT, "QLinearGlobalAveragePool", qlinear_pool},
     {"conv", "", "Resize", resize},
     {"conv", "", "GridSample", grid_sample},
     {NULL, NULL, NULL, NULL},

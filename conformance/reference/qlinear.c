@@ -12,7 +12,8 @@
 
 /* What is computed between, and what its reference does not know. */
 typedef struct between {
-  const char *name; /* of the operator of floats */
+  const char *name;       /* of the operator of floats */
+  uint32_t since_version; /* 0: 1 */
   uint32_t operands;
   bool exact;   /* a result that float32 holds is exact: it is arithmetic */
   double slope; /* how far a result moves for each unit that operands move in other directions than all together */
@@ -61,7 +62,7 @@ static bool run_corner(leati_ref_node *node, const between *op, uint32_t ways, l
     given[k] = &floats[k];
   }
   leati_ref_node part = {.name = op->name,
-                         .since_version = node->since_version,
+                         .since_version = op->since_version != 0 ? op->since_version : 1,
                          .attribute_count = node->attribute_count,
                          .attributes = node->attributes,
                          .input_count = op->operands,
@@ -137,6 +138,19 @@ static bool run_sigmoid(leati_ref_node *node) {
   return run_between(node, &(between){.name = "Sigmoid", .operands = 1});
 }
 
+static bool run_average_pool(leati_ref_node *node) {
+  return run_between(node, &(between){.name = "AveragePool", .since_version = 22, .operands = 1});
+}
+
+static bool run_global_average_pool(leati_ref_node *node) {
+  return run_between(node, &(between){.name = "GlobalAveragePool", .operands = 1});
+}
+
+/* The derivatives of an element add up to half of one at most: to y (1 - y) by its own operand, and by all others. */
+static bool run_softmax(leati_ref_node *node) {
+  return run_between(node, &(between){.name = "Softmax", .since_version = 13, .operands = 1, .slope = 0.5});
+}
+
 /* Quantises the floats that input `at` stands for by the scale of the result, which comes first. */
 static void requantise(const leati_ref_node *node, uint32_t at, leati_ref_tensor *out) {
   leati_ref_tensor low, high;
@@ -177,6 +191,13 @@ static bool run_concat(leati_ref_node *node) {
 }
 
 const leati_ref_entry leati_ref_qlinear[] = {
-    {"QLinearAdd", run_add},         {"QLinearMul", run_mul},       {"QLinearLeakyRelu", run_leaky_relu},
-    {"QLinearSigmoid", run_sigmoid}, {"QLinearConcat", run_concat}, {NULL, NULL},
+    {"QLinearAdd", run_add},
+    {"QLinearMul", run_mul},
+    {"QLinearLeakyRelu", run_leaky_relu},
+    {"QLinearSigmoid", run_sigmoid},
+    {"QLinearConcat", run_concat},
+    {"QLinearAveragePool", run_average_pool},
+    {"QLinearGlobalAveragePool", run_global_average_pool},
+    {"QLinearSoftmax", run_softmax},
+    {NULL, NULL},
 };

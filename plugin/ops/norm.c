@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Softmax and LogSoftmax; layer, RMS, instance, group and batch normalisation. */
+/* Softmax and LogSoftmax, and com.microsoft's QLinearSoftmax; layer, RMS, instance, group and batch normalisation. */
 #include "ops/norm.h"
 
 #include "core/status.h"
@@ -7,7 +7,9 @@
 #include "ops/attribute.h"
 #include "ops/channels_last.h"
 #include "ops/dims.h"
+#include "ops/pointwise.h"
 #include "ops/reduce.h"
+#include "ops/scaled.h"
 #include "policy/tiling.h"
 
 static LEATI_ATTRIBUTE(attribute_epsilon, "epsilon", FLOAT);
@@ -92,6 +94,8 @@ static int64_t product(const int64_t *values, int32_t from, int32_t to) {
 
 enum { SOFTMAX, LOG_SOFTMAX };
 
+static LEATI_ATTRIBUTE(attribute_opset, "opset", INT);
+
 typedef struct softmax_state {
   int64_t axis;
 } softmax_state;
@@ -157,6 +161,27 @@ static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error
   softmax_state *state = leati_op_state(op);
   state->axis = leati_attr_int(desc, "axis", -1);
   return LEAT_OK;
+}
+
+/* Before version 13 of Softmax all dimensions from the axis on were one. */
+static int32_t qlinear_softmax_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                        leat_error *err) {
+  (void)device;
+  const int64_t opset = leati_attr_int(desc, attribute_opset.name, 0);
+  return opset >= 13
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with opset %lld is not supported: it must be 13 or more",
+                          def->info.name, (long long)opset);
+}
+
+static int32_t qlinear_softmax_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  LEATI_TRY(leati_check_scales(op, call, err));
+  return softmax_infer(op, call, out, err);
+}
+
+static int32_t qlinear_softmax_plan(const leat_op *op, leati_planner *planner, const leati_call *call,
+                                    leat_error *err) {
+  return leati_plan_as_floats(op, planner, call, softmax_plan, err);
 }
 
 /* ---- Normalisation of rows ---------------------------------------------------------------------------------------
@@ -626,6 +651,13 @@ static int32_t batch_supports(const leati_op_def *def, leat_device *device, cons
 static const leati_op_def ops[] = {
     SOFTMAX_OF("Softmax", SOFTMAX),
     SOFTMAX_OF("LogSoftmax", LOG_SOFTMAX),
+    LEATI_OP("QLinearSoftmax", "com.microsoft", (1, 1), (2, 5), (1, 1),
+             LEATI_TYPES(&leati_type_scaled, &leati_type_scale),
+             LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_opset), LEATI_INPUT_TYPES(0, 1, 0, 1, 0),
+             .state_size = sizeof(softmax_state), .param = SOFTMAX, .supports = qlinear_softmax_supports,
+             .create = softmax_create, .infer = qlinear_softmax_infer,
+             LEATI_KERNELS(LEATI_KERNELS_SOFTMAX, LEATI_KERNELS_SCALED_POINTWISE), .plan = qlinear_softmax_plan,
+             .reads_view = leati_reads_rows),
     LAYER_NORM("LayerNormalization", "", 17, LAYER, (2, 3), (1, 3), MEASURED, &leati_attribute_axis, &attribute_epsilon,
                &attribute_stash_type),
     LAYER_NORM("RMSNormalization", "", 23, RMS, (2, 2), (1, 1), UNMEASURED, &leati_attribute_axis, &attribute_epsilon,

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool. */
+/* MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool; com.microsoft's QLinearAveragePool, QLinearGlobalAveragePool.
+ */
 #include "core/status.h"
 #include "ops/attribute.h"
 #include "ops/channels_last.h"
 #include "ops/divider.h"
+#include "ops/pointwise.h"
 #include "ops/reduce.h"
+#include "ops/scaled.h"
 #include "ops/window.h"
 
 enum { MAX_POOL, AVERAGE_POOL };
@@ -156,6 +159,42 @@ static leati_channels_last_use global_channels_last(const leat_op *op, const lea
   return (leati_channels_last_use){.reads = 1u << 0};
 }
 
+/* ---- Pools of bytes ---------------------------------------------------------------------------------------------- */
+
+static LEATI_ATTRIBUTE(attribute_channels_last, "channels_last", INT);
+
+static int32_t check_channels(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                              leat_error *err) {
+  (void)device;
+  return leati_attr_int(desc, attribute_channels_last.name, 0) == 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with channels_last is not supported", def->info.name);
+}
+
+static int32_t qlinear_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                leat_error *err) {
+  LEATI_TRY(check_channels(def, device, desc, err));
+  return pool_supports(def, device, desc, err);
+}
+
+static int32_t qlinear_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  LEATI_TRY(leati_check_scales(op, call, err));
+  return pool_infer(op, call, out, err);
+}
+
+static int32_t qlinear_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  return leati_plan_as_floats(op, planner, call, pool_plan, err);
+}
+
+static int32_t qlinear_global_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  LEATI_TRY(leati_check_scales(op, call, err));
+  return global_infer(op, call, out, err);
+}
+
+static int32_t qlinear_global_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  return leati_plan_as_floats(op, planner, call, global_plan, err);
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 #define GLOBAL_POOL(name, reduction)                                                                                \
@@ -180,6 +219,22 @@ static const leati_op_def ops[] = {
              LEATI_KERNELS(LEATI_KERNELS_POOL), .plan = pool_plan, .channels_last = pool_channels_last),
     GLOBAL_POOL("GlobalAveragePool", LEATI_REDUCE_MEAN),
     GLOBAL_POOL("GlobalMaxPool", LEATI_REDUCE_MAX),
+    LEATI_OP("QLinearAveragePool", "com.microsoft", (1, 1), (2, 5), (1, 1),
+             LEATI_TYPES(&leati_type_scaled, &leati_type_scale),
+             LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &attribute_channels_last,
+                              &attribute_count_include_pad, &leati_attribute_kernel_shape, &leati_attribute_pads,
+                              &leati_attribute_strides),
+             LEATI_INPUT_TYPES(0, 1, 0, 1, 0), .state_size = sizeof(pool_state), .param = AVERAGE_POOL, .least_rank = 3,
+             .most_rank = 2 + LEATI_WINDOW_RANK, .supports = qlinear_supports, .create = pool_create,
+             .infer = qlinear_infer, LEATI_KERNELS(LEATI_KERNELS_POOL, LEATI_KERNELS_SCALED_POINTWISE),
+             .plan = qlinear_plan, .reads_view = leati_reads_rows),
+    LEATI_OP("QLinearGlobalAveragePool", "com.microsoft", (1, 1), (2, 5), (1, 1),
+             LEATI_TYPES(&leati_type_scaled, &leati_type_scale), LEATI_ATTRIBUTES(&attribute_channels_last),
+             LEATI_INPUT_TYPES(0, 1, 0, 1, 0), .param = LEATI_REDUCE_MEAN, .least_rank = 2, .supports = check_channels,
+             .infer = qlinear_global_infer,
+             LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_PIECES, LEATI_KERNELS_REDUCE_REST,
+                           LEATI_KERNELS_SCALED_POINTWISE),
+             .plan = qlinear_global_plan, .reads_view = leati_reads_rows),
 };
 
 const leati_op_family leati_pool_family = LEATI_FAMILY(ops);

@@ -22,6 +22,12 @@ extern const leat_op_type leati_type_scale;  /**< "tensor(float)" */
  * @errors INVALID_ARGUMENT */
 int32_t leati_check_scale(const leat_op *op, const leati_call *call, uint32_t i, leat_error *err);
 
+/** The same of an operator with the inputs x, x_scale, x_zero, y_scale and y_zero. */
+static inline int32_t leati_check_scales(const leat_op *op, const leati_call *call, leat_error *err) {
+  const int32_t status = leati_check_scale(op, call, 1, err);
+  return status == LEAT_OK ? leati_check_scale(op, call, 3, err) : status;
+}
+
 /** A tensor whose scale is input `i`, and its zero point the next one. */
 leati_scaled leati_scaled_by(const leati_call *call, const leati_view *view, uint32_t i);
 

@@ -35,10 +35,12 @@ TOGETHER = APART | {"x": [2, 5, 48]}
 CODED = {"x": [3, 5, 6], "x_scale": [1], "x_zero": [1], "y_scale": [1], "y_zero": [1]}
 PAIR = {"x": [3, 6, 5], "x_scale": [], "x_zero": [], "b": [3, 6, 5], "b_scale": [], "b_zero": [], "y_scale": [],
         "y_zero": []}
+IMAGES = CODED | {"x": [2, 3, 7, 9], "x_scale": [], "x_zero": [], "y_scale": [], "y_zero": []}
 PARTS = {"y_scale": [], "y_zero": [], "x": [3, 2, 4], "x_scale": [], "x_zero": [], "b": [3, 5, 4], "b_scale": [],
          "b_zero": []}
 # Of results; that of others is the shape of "x".
-RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QLinearConcat": 3}
+RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QLinearAveragePool": 4, "QLinearConcat": 3,
+         "QLinearGlobalAveragePool": 4}
 # Operator, shapes of the inputs (those without one are absent), attributes.
 CASES = [
     ("FusedConv", {**CONV, "z": [1, 4, 8, 8]}, {"activation": "Relu", "pads": [1, 1, 1, 1]}),
@@ -66,6 +68,9 @@ CASES = [
     ("QLinearLeakyRelu", CODED, {"alpha": 0.2}),
     ("QLinearSigmoid", CODED, {}),
     ("QLinearConcat", PARTS, {"axis": 1}),
+    ("QLinearAveragePool", IMAGES, {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+    ("QLinearGlobalAveragePool", IMAGES, {}),
+    ("QLinearSoftmax", IMAGES, {"opset": 13}),
     ("RotaryEmbedding", APART, {}),
     ("RotaryEmbedding", APART | {"positions": [1]}, {"interleaved": 1}),
     ("RotaryEmbedding", TOGETHER, {}),

@@ -536,7 +536,9 @@ static void test_words_of_nbits(void **state) {
 
 /* Of the operators that the next test asks for. */
 static const char *domain_of(const char *name) {
-  static const char *const microsoft[] = {"MatMulIntegerToFloat", "QLinearAdd", "QLinearSigmoid", "QLinearConcat"};
+  static const char *const microsoft[] = {"MatMulIntegerToFloat",     "QLinearAdd",
+                                          "QLinearSigmoid",           "QLinearConcat",
+                                          "QLinearGlobalAveragePool", "QLinearSoftmax"};
   for (size_t i = 0; i < sizeof(microsoft) / sizeof(microsoft[0]); ++i) {
     if (strcmp(name, microsoft[i]) == 0) {
       return "com.microsoft";
@@ -676,6 +678,13 @@ static void test_words_of_quantised(void **state) {
       {"QLinearAdd: input 3 is missing", QLINEAR_ADD, {U8, F32, U8}, {{3, 5}, {0}, {0}}},
       {"QLinearAdd: input 3 has type int8; T is uint8", QLINEAR_ADD, {U8, F32, U8, S8, F32, S8, F32}, {{3, 5}}},
       {"QLinearConcat: attribute 'axis' is missing", "QLinearConcat", 1, {0}, {F32, U8, U8, F32, U8}, {{0}, {0}, {3}}},
+      {"QLinearGlobalAveragePool: input 1 must be a scale of one element",
+       "QLinearGlobalAveragePool",
+       1,
+       {0},
+       {U8, F32, U8, F32, U8},
+       {{1, 3, 4, 5}, {3}}},
+      {"QLinearSoftmax with opset 0 is not supported", "QLinearSoftmax", 1, {0}, {U8, F32, U8, F32, U8}, {{3, 5}}},
       {"QLinearSigmoid: input 3 must be a scale", "QLinearSigmoid", 1, {0}, {U8, F32, U8}, {{3, 5}}},
       {NULL, "ConvInteger", 10, {0}, {U8, S8, U8, S8}, {{1, 2, 5, 5}, {4, 2, 3, 3}, {1}, {4}}},
       {"fit weights for 3 in 1 groups", "ConvInteger", 10, {0}, {U8, S8}, {{1, 2, 5, 5}, {4, 3, 3, 3}}},
