@@ -119,6 +119,14 @@
   {                                                                                                            \
     .name = "QLinearMatMul", .label = named, .since_version = 21, .variants = views, .inputs = { __VA_ARGS__ } \
   }
+#define QGEMM(named, views, turned, ...)                                                              \
+  {                                                                                                   \
+    .name = "QGemm", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .attributes = {A_INT("transB", turned)}, .inputs = {                                              \
+      __VA_ARGS__                                                                                     \
+    }                                                                                                 \
+  }
+#define BIAS(...) I32_RANGE(-20000, 20000, __VA_ARGS__)
 #define QUANTIZED(named, views, ...)                                                                                \
   {                                                                                                                 \
     .name = "QuantizedMatMul", .label = named, .since_version = 1, .domain = "leat", .variants = views, .inputs = { \
@@ -208,6 +216,28 @@ static const leati_op_spec specs[] = {
             SCALE(LEATI_REF_FLOAT32, 36), S8(36), OF_RESULT(LEATI_REF_FLOAT32, 40), U8(1)),
     QLINEAR("inner_split", 0, U8(2, 2500), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(2500, 36),
             SCALE(LEATI_REF_FLOAT32, 36), S8(36), OF_RESULT(LEATI_REF_FLOAT32, 50), U8(1)),
+
+    {.name = "QGemm",
+     .label = "uint8",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("transB", 1)},
+     .inputs = {U8(35, 67), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(33, 67), SCALE(LEATI_REF_FLOAT32, 33), S8(33),
+                BIAS(33), OF_RESULT(LEATI_REF_FLOAT32, 6), U8(1)}},
+    QGEMM("int8", VIEW_TRANSPOSED, 0, S8(33, 48), SCALE(LEATI_REF_FLOAT32, 1), S8(1), U8(48, 36),
+          SCALE(LEATI_REF_FLOAT32, 1), U8(1), BIAS(36), OF_RESULT(LEATI_REF_FLOAT32, 6), S8(1)),
+    QGEMM("one_row", 0, 1, U8(1, 1040), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(68, 1040), SCALE(LEATI_REF_FLOAT32, 68),
+          ABSENT, BIAS(68), OF_RESULT(LEATI_REF_FLOAT32, 40), U8(1)),
+    QGEMM("no_bias", 0, 1, S8(9, 64), SCALE(LEATI_REF_FLOAT32, 1), S8(1), S8(36, 64), SCALE(LEATI_REF_FLOAT32, 36),
+          S8(1), ABSENT, OF_RESULT(LEATI_REF_FLOAT32, 6), S8(1)),
+    QGEMM("inner_split", 0, 1, U8(33, 1541), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(36, 1541),
+          SCALE(LEATI_REF_FLOAT32, 36), S8(36), BIAS(36), OF_RESULT(LEATI_REF_FLOAT32, 40), U8(1)),
+    QGEMM("inner_empty", 0, 0, U8(9, 0), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(0, 5), SCALE(LEATI_REF_FLOAT32, 1),
+          S8(1), BIAS(5), OF_RESULT(LEATI_REF_FLOAT32, 6), U8(1)),
+    QGEMM("no_rows", 0, 0, U8(0, 4), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(4, 5), SCALE(LEATI_REF_FLOAT32, 1), S8(1),
+          BIAS(5), OF_RESULT(LEATI_REF_FLOAT32, 6), U8(1)),
 
     {.name = "QuantizedMatMul",
      .label = "uint8",

@@ -1232,6 +1232,30 @@ static int32_t draw_place(leati_draw *d, const leati_draw_tensor *operand, bool 
   return rank;
 }
 
+static void qgemm(leati_draw *d) {
+  const int64_t rows = leati_draw_int(d, d->empty ? 0 : 1, 9), inner = leati_draw_int(d, 1, 20);
+  const int64_t columns = leati_draw_int(d, 1, 12), each = leati_draw_chance(d, 50) ? columns : 1;
+  const bool turned = leati_draw_chance(d, 60);
+  const uint64_t a = leati_draw_type(d, "TA"), b = leati_draw_type(d, "TB");
+  draw_bytes(d, leati_draw_input(d, a, 2, (const int64_t[]){rows, inner}));
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0, g_rand_double_range(d->rand, 0.01, 0.1));
+  draw_bytes(d, leati_draw_input(d, a, 0, NULL));
+  draw_bytes(d,
+             leati_draw_input(d, b, 2, turned ? (const int64_t[]){columns, inner} : (const int64_t[]){inner, columns}));
+  leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, &each);
+  draw_bytes(d, leati_draw_input(d, b, 1, &each));
+  if (leati_draw_chance(d, 70)) {
+    draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 1, &columns), -20000, 20000);
+  } else {
+    leati_draw_absent(d);
+  }
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0, (double)leati_draw_int(d, 1, 400));
+  draw_bytes(d, leati_draw_input(d, leati_draw_type(d, "TYZ"), 0, NULL));
+  leati_draw_attribute_int(d, "transB", turned);
+  if (leati_draw_chance(d, 10))
+    leati_draw_attribute_int(d, "transA", 1);
+}
+
 static void matmul_integer(leati_draw *d) {
   const bool scaled = strcmp(d->info->name, "QLinearMatMul") == 0;
   const bool to_float = strcmp(d->info->name, "MatMulIntegerToFloat") == 0;
@@ -1943,6 +1967,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"matmul", LEAT_MICROSOFT, "MatMulIntegerToFloat", matmul_integer},
     {"matmul", "leat", "QuantizedMatMul", quantized_matmul},
     {"matmul", "", "QLinearMatMul", matmul_integer},
+    {"matmul", LEAT_MICROSOFT, "QGemm", qgemm},
     {"matmul", "", "Attention", attention},
     {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", attention},
     {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", group_query},

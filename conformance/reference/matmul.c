@@ -451,15 +451,15 @@ static double scale_of(const leati_ref_tensor *scale, const leati_ref_tensor *op
   return scale->f[place_of(scale, operand, rows, at)];
 }
 
-static bool run_qlinear_matmul(leati_ref_node *node) {
-  const leati_ref_tensor *a = node->inputs[0], *a_scale = node->inputs[1], *a_zero = node->inputs[2];
-  const leati_ref_tensor *b = node->inputs[3], *b_scale = node->inputs[4], *b_zero = node->inputs[5];
-  const leati_ref_tensor *y_scale = node->inputs[6], *y_zero = node->inputs[7];
+/* The sums, with a bias of columns, as bytes by their own scales and that of the result. */
+static bool run_bytes(leati_ref_node *node, const leati_ref_tensor *b, const leati_ref_tensor *bias,
+                      const leati_ref_tensor *y_scale, const leati_ref_tensor *y_zero) {
+  const leati_ref_tensor *a = node->inputs[0], *a_scale = node->inputs[1], *b_scale = node->inputs[4];
   if (y_scale->count != 1 || y_zero->count != 1 || a->rank < 1 || b->rank < 1 || !place_fits(a_scale, a, true) ||
-      !place_fits(b_scale, b, false)) {
-    return leati_ref_fail(node, "QLinearMatMul: shapes that do not go together");
+      !place_fits(b_scale, b, false) || (bias != NULL && (bias->rank != 1 || bias->dims[0] != b->dims[b->rank - 1]))) {
+    return leati_ref_fail(node, "%s: shapes that do not go together", node->name);
   }
-  if (!run_sums(node, a, a_zero, b, b_zero)) {
+  if (!run_sums(node, a, node->inputs[2], b, leati_ref_input(node, 5))) {
     return false;
   }
   leati_ref_tensor sums = node->outputs[0];
@@ -469,12 +469,17 @@ static bool run_qlinear_matmul(leati_ref_node *node) {
   for (int64_t k = 0; k < y->count; k++) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
-    const double x = (double)sums.i[k] * scale_of(a_scale, a, true, b->rank == 1, y, index) *
+    const int64_t sum = sums.i[k] + (bias != NULL ? bias->i[index[y->rank - 1]] : 0);
+    const double x = (double)sum * scale_of(a_scale, a, true, b->rank == 1, y, index) *
                      scale_of(b_scale, b, false, a->rank == 1, y, index) / y_scale->f[0];
     leati_ref_requantise(y, k, x, y_zero->i[0]);
   }
   leati_ref_tensor_clear(&sums);
   return true;
+}
+
+static bool run_qlinear_matmul(leati_ref_node *node) {
+  return run_bytes(node, node->inputs[3], NULL, node->inputs[6], node->inputs[7]);
 }
 
 /* The sums as floats, with a bias. */
@@ -541,6 +546,23 @@ static bool run_quantized_matmul(leati_ref_node *node) {
   return done;
 }
 
+static bool run_qgemm(leati_ref_node *node) {
+  leati_ref_tensor turned = {0};
+  const leati_ref_tensor *b = node->inputs[3], *y_scale = leati_ref_input(node, 7), *y_zero = leati_ref_input(node, 8);
+  if (y_scale == NULL || y_zero == NULL || b->rank != 2) {
+    return leati_ref_fail(node, "QGemm: not of this form");
+  }
+  if (leati_ref_int(node, "transB", 0) != 0) {
+    transpose(b, &turned);
+    b = &turned;
+  }
+  const bool done = run_bytes(node, b, leati_ref_input(node, 6), y_scale, y_zero);
+  if (b == &turned) {
+    leati_ref_tensor_clear(&turned);
+  }
+  return done;
+}
+
 const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
                                             {"FusedMatMul", run_fused_matmul},
                                             {"MultiMatMul", run_multi_matmul},
@@ -550,5 +572,6 @@ const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
                                             {"MatMulInteger", run_matmul_integer},
                                             {"MatMulIntegerToFloat", run_matmul_integer_to_float},
                                             {"QLinearMatMul", run_qlinear_matmul},
+                                            {"QGemm", run_qgemm},
                                             {"QuantizedMatMul", run_quantized_matmul},
                                             {NULL, NULL}};

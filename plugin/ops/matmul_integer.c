@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MatMulInteger, MatMulIntegerToFloat, QLinearMatMul and QuantizedMatMul: products of matrices of bytes, which sum up
- * to int32. */
+/* MatMulInteger, MatMulIntegerToFloat, QLinearMatMul, QGemm and QuantizedMatMul: products of matrices of bytes, which
+ * sum up to int32. */
 #include "core/status.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
@@ -10,9 +10,9 @@
 #include "policy/tiling.h"
 
 /* TO_FLOAT: MatMulIntegerToFloat and QuantizedMatMul, which has two inputs more. */
-enum { MATMUL_INTEGER, TO_FLOAT, QLINEAR_MATMUL };
+enum { MATMUL_INTEGER, TO_FLOAT, QLINEAR_MATMUL, QGEMM };
 
-/* Of QuantizedMatMul; of MatMulIntegerToFloat all false. */
+/* Of QuantizedMatMul and QGemm; of MatMulIntegerToFloat all false. */
 typedef struct integer_state {
   bool trans_b, relu;
 } integer_state;
@@ -39,6 +39,19 @@ static leati_integer_product operands_of(const leat_op *op, const leati_call *ca
                                    .floats = true,
                                    .relu = state->relu};
   }
+  if (leati_op_def_of(op)->param == QGEMM) {
+    const integer_state *const state = leati_op_state_const(op);
+    return (leati_integer_product){.a = &in[0],
+                                   .a_scale = &in[1],
+                                   .a_zero = &in[2],
+                                   .b = &in[3],
+                                   .b_scale = &in[4],
+                                   .b_zero = leati_input(call, 5),
+                                   .bias = leati_input(call, 6),
+                                   .y_scale = leati_input(call, 7),
+                                   .y_zero = leati_input(call, 8),
+                                   .trans_b = state->trans_b};
+  }
   return (leati_integer_product){.a = &in[0],
                                  .a_scale = &in[1],
                                  .a_zero = &in[2],
@@ -62,6 +75,22 @@ static int32_t quantized_create(leat_op *op, const leati_op_desc *desc, leat_err
   integer_state *const state = leati_op_state(op);
   state->trans_b = leati_attr_int(desc, attribute_trans_b.name, 0) != 0;
   return leati_integer_product_read(leati_op_def_of(op), desc, &state->relu, err);
+}
+
+static LEATI_ATTRIBUTE(attribute_trans_a, "transA", INT);
+
+static int32_t qgemm_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                              leat_error *err) {
+  (void)device;
+  if (leati_attr_float(desc, leati_attribute_alpha.name, 1) != 1 ||
+      leati_attr_int(desc, attribute_trans_a.name, 0) != 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with transA, or another alpha than 1, is not supported",
+                      def->info.name);
+  }
+  return leati_is_given(desc, 7) && leati_is_given(desc, 8)
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "%s to float32 is not supported: it needs y_scale and y_zero_point", def->info.name);
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
@@ -136,6 +165,14 @@ static int32_t integer_infer(const leat_op *op, const leati_call *call, leat_sha
   return in.a_scale != NULL ? check_scales(op, &in, err) : LEAT_OK;
 }
 
+static int32_t qgemm_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_integer_product in = operands_of(op, call);
+  return in.b->ndim == 2 && in.y_scale != NULL && in.y_zero != NULL
+             ? integer_infer(op, call, out, err)
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "QGemm: B must be a matrix, and the result needs scale and zero point");
+}
+
 /* ---- The plan ---------------------------------------------------------------------------------------------------- */
 
 static int32_t integer_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -166,6 +203,11 @@ static LEATI_TYPE(type_result, "T3", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_any_result, "T3", LEATI_TYPES_BYTE | LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_floats, "tensor(float)", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_scale, "TS", LEATI_TYPES_REAL);
+static LEATI_TYPE(type_qgemm_a, "TA", LEATI_TYPES_BYTE);
+static LEATI_TYPE(type_qgemm_b, "TB", LEATI_TYPES_BYTE);
+static LEATI_TYPE(type_bias, "TC", LEAT_TYPE_INT32);
+static LEATI_TYPE(type_zero, "TYZ", LEATI_TYPES_BYTE);
+static LEATI_TYPE(type_qgemm_scale, "T", LEAT_TYPE_FLOAT32);
 
 static const leati_op_def ops[] = {
     LEATI_OP("MatMulInteger", "", (10, 10), (2, 4), (1, 1), LEATI_TYPES(&type_a, &type_b, &type_sum),
@@ -178,6 +220,12 @@ static const leati_op_def ops[] = {
     LEATI_OP("QLinearMatMul", "", (10, 21), (8, 8), (1, 1), LEATI_TYPES(&type_a, &type_b, &type_result, &type_scale),
              LEATI_INPUT_TYPES(0, 3, 0, 1, 3, 1, 3, 2), LEATI_OUTPUT_TYPES(2), .param = QLINEAR_MATMUL, .least_rank = 1,
              .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),
+    LEATI_OP("QGemm", "com.microsoft", (1, 1), (5, 9), (1, 1),
+             LEATI_TYPES(&type_qgemm_a, &type_qgemm_b, &type_bias, &type_zero, &type_qgemm_scale),
+             LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b),
+             LEATI_INPUT_TYPES(0, 4, 0, 1, 4, 1, 2, 4, 3), LEATI_OUTPUT_TYPES(3), .param = QGEMM,
+             .state_size = sizeof(integer_state), .least_rank = 2, .most_rank = 2, .supports = qgemm_supports,
+             .create = quantized_create, .infer = qgemm_infer, .plan = integer_plan, .reads_view = integer_reads_view),
     LEATI_OP("QuantizedMatMul", "leat", (1, 1), (4, 9), (1, 1),
              LEATI_TYPES(&type_a, &type_b, &type_any_result, &type_floats),
              LEATI_ATTRIBUTES(&leati_attribute_activation, &attribute_trans_b),

@@ -36,11 +36,13 @@ CODED = {"x": [3, 5, 6], "x_scale": [1], "x_zero": [1], "y_scale": [1], "y_zero"
 PAIR = {"x": [3, 6, 5], "x_scale": [], "x_zero": [], "b": [3, 6, 5], "b_scale": [], "b_zero": [], "y_scale": [],
         "y_zero": []}
 IMAGES = CODED | {"x": [2, 3, 7, 9], "x_scale": [], "x_zero": [], "y_scale": [], "y_zero": []}
+LAYER = {"x": [5, 7], "x_scale": [], "x_zero": [], "b": [9, 7], "b_scale": [], "b_zero": [], "bias": [9], "y_scale": [],
+         "y_zero": []}
 PARTS = {"y_scale": [], "y_zero": [], "x": [3, 2, 4], "x_scale": [], "x_zero": [], "b": [3, 5, 4], "b_scale": [],
          "b_zero": []}
 # Of results; that of others is the shape of "x".
-RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QLinearAveragePool": 4, "QLinearConcat": 3,
-         "QLinearGlobalAveragePool": 4}
+RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QGemm": 2, "QLinearAveragePool": 4,
+         "QLinearConcat": 3, "QLinearGlobalAveragePool": 4}
 # Operator, shapes of the inputs (those without one are absent), attributes.
 CASES = [
     ("FusedConv", {**CONV, "z": [1, 4, 8, 8]}, {"activation": "Relu", "pads": [1, 1, 1, 1]}),
@@ -63,6 +65,7 @@ CASES = [
     ("MultiHeadAttention", HEADS | {"": None, " ": None, "bias": [2, 3, 9, 40]}, {"num_heads": 3}),
     ("MultiHeadAttention", HEADS | {"": None, " ": None, "bias": [1, 1, 9, 40]}, {"num_heads": 3}),
     ("MultiHeadAttention", SQUARE, {"num_heads": 3, "unidirectional": 1}),
+    ("QGemm", LAYER, {"transB": 1}),
     ("QLinearAdd", PAIR, {}),
     ("QLinearMul", PAIR | {"b": [6, 1]}, {}),
     ("QLinearLeakyRelu", CODED, {"alpha": 0.2}),
@@ -79,18 +82,22 @@ CASES = [
 
 
 def is_byte(operator, name):
-    return operator.startswith("QLinear") and not name.endswith("_scale")
+    return operator.startswith("Q") and name != "bias" and not name.endswith("_scale")
 
 
 def type_of(operator, name):
     if is_byte(operator, name):
         return TensorProto.UINT8
+    if operator == "QGemm" and name == "bias":
+        return TensorProto.INT32
     return TensorProto.INT64 if name == "positions" else TensorProto.FLOAT
 
 
 def numbers(rng, operator, name, shape):
     if is_byte(operator, name):
         return rng.integers(0, 256, shape).astype(np.uint8)
+    if operator == "QGemm" and name == "bias":
+        return rng.integers(-9000, 9000, shape).astype(np.int32)
     if name.endswith("_scale"):
         return rng.uniform(0.01, 0.02, shape).astype(np.float32)
     return rng.integers(0, 5, shape) if name == "positions" else rng.uniform(-1, 1, shape).astype(np.float32)

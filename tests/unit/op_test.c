@@ -536,9 +536,9 @@ static void test_words_of_nbits(void **state) {
 
 /* Of the operators that the next test asks for. */
 static const char *domain_of(const char *name) {
-  static const char *const microsoft[] = {"MatMulIntegerToFloat",     "QLinearAdd",
-                                          "QLinearSigmoid",           "QLinearConcat",
-                                          "QLinearGlobalAveragePool", "QLinearSoftmax"};
+  static const char *const microsoft[] = {"MatMulIntegerToFloat", "QGemm",         "QLinearAdd",
+                                          "QLinearSigmoid",       "QLinearConcat", "QLinearGlobalAveragePool",
+                                          "QLinearSoftmax"};
   for (size_t i = 0; i < sizeof(microsoft) / sizeof(microsoft[0]); ++i) {
     if (strcmp(name, microsoft[i]) == 0) {
       return "com.microsoft";
@@ -677,6 +677,19 @@ static void test_words_of_quantised(void **state) {
       {"QLinearAdd: input 6 must be a scale", QLINEAR_ADD, {U8, F32, U8, U8, F32}, {{3, 5}, {0}, {0}, {3, 5}, {0}}},
       {"QLinearAdd: input 3 is missing", QLINEAR_ADD, {U8, F32, U8}, {{3, 5}, {0}, {0}}},
       {"QLinearAdd: input 3 has type int8; T is uint8", QLINEAR_ADD, {U8, F32, U8, S8, F32, S8, F32}, {{3, 5}}},
+      {NULL,
+       "QGemm",
+       1,
+       {0},
+       {U8, F32, U8, S8, F32, S8, LEAT_TYPE_INT32, F32, U8},
+       {{3, 5}, {0}, {0}, {5, 4}, {4}, {1}, {4}, {0}, {1}}},
+      {"QGemm: the bias must have one element for each of 4 columns",
+       "QGemm",
+       1,
+       {0},
+       {U8, F32, U8, S8, F32, S8, LEAT_TYPE_INT32, F32, U8},
+       {{3, 5}, {0}, {0}, {5, 4}, {0}, {0}, {1, 4}}},
+      {"QGemm to float32 is not supported", "QGemm", 1, {0}, {U8, F32, U8, S8, F32, S8}, {{3, 5}, {0}, {0}, {5, 4}}},
       {"QLinearConcat: attribute 'axis' is missing", "QLinearConcat", 1, {0}, {F32, U8, U8, F32, U8}, {{0}, {0}, {3}}},
       {"QLinearGlobalAveragePool: input 1 must be a scale of one element",
        "QLinearGlobalAveragePool",
