@@ -447,8 +447,13 @@ static const leati_op_spec specs[] = {
     {.name = "MaxPool",
      .label = "uint8",
      .since_version = 12,
+     .variants = ALL_VIEWS,
      .attributes = {A_INTS("kernel_shape", 2, 2)},
      .inputs = {U8_RANGE(0, 255, 1, 3, 7, 7)}},
+    MAX_POOL("int8", ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)),
+             RANGE_OF(LEATI_REF_INT8, -128, 127, 2, 8, 9, 11)),
+    MAX_POOL("negative_int8", ATTRIBUTES(A_INTS("kernel_shape", 3), A_INTS("pads", 2, 2)),
+             RANGE_OF(LEATI_REF_INT8, -128, -128, 2, 3, 7)),
 
     {.name = "AveragePool",
      .label = "float32",

@@ -5,6 +5,7 @@
 #include "ops/attribute.h"
 #include "ops/channels_last.h"
 #include "ops/divider.h"
+#include "ops/integer_product.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
 #include "ops/scaled.h"
@@ -203,8 +204,10 @@ static int32_t qlinear_global_plan(const leat_op *op, leati_planner *planner, co
            LEATI_KERNELS(LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_PIECES, LEATI_KERNELS_REDUCE_REST),             \
            .plan = global_plan, .channels_last = global_channels_last)
 
+static LEATI_TYPE(type_max_pool, "T", LEATI_TYPES_REAL | LEATI_TYPES_BYTE);
+
 static const leati_op_def ops[] = {
-    LEATI_OP("MaxPool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real),
+    LEATI_OP("MaxPool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&type_max_pool),
              LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &leati_attribute_dilations,
                               &leati_attribute_kernel_shape, &leati_attribute_pads, &leati_attribute_strides),
              .state_size = sizeof(pool_state), .param = MAX_POOL, .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK,

@@ -1,10 +1,28 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Maximum and average over a window that moves over an image of one to three spatial dimensions: an invocation has one
-// channel of a pixel or, where channels are next to each other in memory (LAST), four.
+// channel of a pixel or, where channels are next to each other in memory (LAST), four. Bytes, of which there is no
+// average, are compared as float32, which holds them all.
 #include "divider.glsl"
 #include "reals.glsl"
 #include "math.glsl"
+
+#define REALS_I8 I8
+#define REALS_U8 U8
+#define REALS4_I8 U32
+#define REALS4_U8 U32
+#define WIDEN_I8(x) float(x)
+#define WIDEN_U8(x) float(x)
+#define WIDEN4_I8(x) vec4(ivec4(x << 24, x << 16, x << 8, x) >> 24)
+#define WIDEN4_U8(x) vec4(uvec4(x, x >> 8, x >> 16, x >> 24) & 0xffu)
+#define NARROW_I8(x) int8_t(clamp(x, -128.0, 127.0))
+#define NARROW_U8(x) uint8_t(clamp(x, 0.0, 255.0))
+#define NARROW4_I8(x) four_bytes(ivec4(clamp(x, -128.0, 127.0)))
+#define NARROW4_U8(x) four_bytes(ivec4(clamp(x, 0.0, 255.0)))
+uint four_bytes(ivec4 x) {
+  x &= 0xff;
+  return uint(x.x | x.y << 8 | x.z << 16 | x.w << 24);
+}
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, AVERAGE, 0);
