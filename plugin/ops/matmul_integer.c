@@ -79,9 +79,26 @@ static int32_t quantized_create(leat_op *op, const leati_op_desc *desc, leat_err
 
 static LEATI_ATTRIBUTE(attribute_trans_a, "transA", INT);
 
+/* Whether a bias may be one number for each column, as far as shapes are known: often the rows of the first operand are
+ * not, so that nothing is inferred yet. */
+static bool may_be_row(const leati_op_desc *desc) {
+  const leat_value_info *const b = &desc->inputs[3], *const bias = &desc->inputs[6];
+  if (!leati_is_given(desc, 6) || bias->ndim < 0) {
+    return true;
+  }
+  const int32_t columns_at = leati_attr_int(desc, attribute_trans_b.name, 0) != 0 ? 0 : 1;
+  const int64_t columns = b->ndim == 2 ? b->shape[columns_at] : -1;
+  return bias->ndim == 1 && (columns < 0 || bias->shape[0] < 0 || bias->shape[0] == columns);
+}
+
 static int32_t qgemm_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                               leat_error *err) {
   (void)device;
+  if (!may_be_row(desc)) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "%s with a C that is not one number for each column, in one dimension, is not supported",
+                      def->info.name);
+  }
   if (leati_attr_float(desc, leati_attribute_alpha.name, 1) != 1 ||
       leati_attr_int(desc, attribute_trans_a.name, 0) != 0) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with transA, or another alpha than 1, is not supported",
