@@ -36,6 +36,15 @@ static void move(const leati_elements *from, uint64_t i, void *to, uint64_t at) 
   memcpy((unsigned char *)to + at * size, (const unsigned char *)from->bytes + i * size, size);
 }
 
+/* The same of an element that an index says; one that is out of range reads 0. */
+static void move_indexed(const leati_elements *from, bool within, uint64_t i, void *to, uint64_t at) {
+  if (within) {
+    move(from, i, to, at);
+  } else {
+    memset((unsigned char *)to + at * from->view->item_size, 0, from->view->item_size);
+  }
+}
+
 /* Which element of an input stands, by broadcasting or repetition, for the one at `position` of the output. */
 static uint64_t element_at(const leati_view *input, const leati_view *out, const int64_t *position) {
   uint64_t index = 0;
@@ -219,12 +228,8 @@ static void gather(const leati_node *node, const leati_elements *in, const leati
     const uint64_t outer = i / inner / in[1].view->count;
     int64_t index = get(&in[1], i / inner % in[1].view->count);
     index = index < 0 ? index + size : index;
-    /* What is out of range reads 0. */
-    if (index >= 0 && index < size) {
-      move(&in[0], (outer * (uint64_t)size + (uint64_t)index) * inner + i % inner, bytes, i);
-    } else {
-      put(out->type, bytes, i, 0);
-    }
+    const uint64_t at = (outer * (uint64_t)size + (uint64_t)index) * inner + i % inner;
+    move_indexed(&in[0], index >= 0 && index < size, at, bytes, i);
   }
 }
 
@@ -239,11 +244,7 @@ static void gather_elements(const leati_node *node, const leati_elements *in, co
     for (int32_t d = 0; d < data->ndim && within; ++d) {
       at = at * (uint64_t)data->shape[d] + (uint64_t)(d == axis ? index : position[d]);
     }
-    if (within) {
-      move(&in[0], at, bytes, i);
-    } else {
-      put(out->type, bytes, i, 0);
-    }
+    move_indexed(&in[0], within, at, bytes, i);
     advance(out, position);
   }
 }

@@ -82,10 +82,10 @@ static LEATI_ATTRIBUTE(attribute_trans_a, "transA", INT);
 /* Whether a bias may be one number for each column, as far as shapes are known: often the rows of the first operand are
  * not, so that nothing is inferred yet. */
 static bool may_be_row(const leati_op_desc *desc) {
-  const leat_value_info *const b = &desc->inputs[3], *const bias = &desc->inputs[6];
-  if (!leati_is_given(desc, 6) || bias->ndim < 0) {
+  if (!leati_is_given(desc, 6) || desc->inputs[6].ndim < 0) {
     return true;
   }
+  const leat_value_info *const b = &desc->inputs[3], *const bias = &desc->inputs[6];
   const int32_t columns_at = leati_attr_int(desc, attribute_trans_b.name, 0) != 0 ? 0 : 1;
   const int64_t columns = b->ndim == 2 ? b->shape[columns_at] : -1;
   return bias->ndim == 1 && (columns < 0 || bias->shape[0] < 0 || bias->shape[0] == columns);
