@@ -7,6 +7,10 @@
  * batch, and cut its outputs apart again. Each request gets exactly its own rows. The queue knows nothing of devices:
  * tensors are in host memory (kDLCPU), and the user's function may run ONNX Runtime, a Leat backend or anything else.
  *
+ * **Axis 0 is the batch**, of every input and output, and no row depends on another. The queue cannot see that of the
+ * user's function: one whose axis 0 is something else, such as a recurrent model of [time, batch, features], gives each
+ * request as many rows as it should have, and wrong ones, without an error. Who wraps a model checks what it declares.
+ *
  * **When a batch runs.** When a worker is free, and the batch holds leat_batch_config::max_rows rows, or its oldest
  * request has waited for `max_delay_ns`, or nothing more can join it. A lone request thus runs after the delay.
  *

@@ -114,6 +114,29 @@ def _runner(run: Callable[[list[Any]], Sequence[Any]], alive: dict[int, Any]) ->
     return run_batch
 
 
+def _check_rows(puts: Sequence[tuple[str, Any]], max_rows: int, batch_first: bool) -> None:
+    """Raises LeatError unless axis 0 of all inputs and outputs of a model is the batch."""
+    batch: Any = None
+    for kind, put in puts:
+        where = f"of {kind} '{put.name}', [{', '.join(map(str, put.shape))}],"
+        first, *others = put.shape or [None]
+        if isinstance(first, int) and first != max_rows:
+            raise LeatError(f"axis 0 {where} has size {first}; batches of up to {max_rows} rows need a dynamic one")
+        if batch_first:
+            continue
+        named = isinstance(first, str) and "batch" in first.lower()
+        for axis, name in enumerate(others, 1):
+            if isinstance(name, str) and (name == first if named else "batch" in name.lower()):
+                raise LeatError(f"axis {axis} {where} is '{name}'; batches are made along axis 0, whose rows must not "
+                                "depend on each other. batch_first=True says that this holds all the same")
+        batch = batch or first
+        if not named or first != batch:
+            raise LeatError(f"axis 0 {where} is not declared to be the batch" +
+                            (f", as '{batch}' is elsewhere" if first != batch else "") +
+                            "; were it another axis, rows would be wrong without an error. batch_first=True says that "
+                            "axis 0 of all inputs and outputs is the batch")
+
+
 def _destroy(library: ctypes.CDLL, handle: ctypes.c_void_p, functions: Any) -> None:
     """Ends a queue that nobody has any more. The functions are handed in so that they live until then."""
     def end(_: Any) -> int:
@@ -167,8 +190,10 @@ class BatchQueue:
     workers: batches that run at once; 1: strictly in the order of requests.
     capacity: requests that may wait for a worker; more are refused or wait for room, see submit().
 
-    Requests go together whose inputs have the same types and sizes, but for axis 0. Any thread may use a queue. Close
-    it, or use it in a with statement: closing runs what waits already.
+    Requests go together whose inputs have the same types and sizes, but for axis 0. The queue cannot see whether axis 0
+    is the batch of what run does with it: where it is another axis, requests get wrong rows without an error.
+
+    Any thread may use a queue. Close it, or use it in a with statement: closing runs what waits already.
 
     Raises LeatError: an argument is out of its range, or no more threads can be made.
     """
@@ -193,17 +218,25 @@ class BatchQueue:
         _queues.add(self)
 
     @classmethod
-    def for_session(cls, session: Any, **options: Any) -> BatchQueue:
+    def for_session(cls, session: Any, *, max_rows: int, batch_first: bool = False, **options: Any) -> BatchQueue:
         """A queue that runs an InferenceSession, whose inputs and outputs all have the batch as axis 0.
 
-        options: as of the class, from max_rows on.
+        batch_first: True: axis 0 is the batch, as the caller has made sure of, whatever the model calls it; False: the
+        model must say so, by one name with "batch" in it that every input and output has there and nowhere else.
+        max_rows, options: as of the class.
+
+        Raises LeatError: the model declares something else on axis 0, or nothing that tells. Rows of a model that has
+        another axis 0 (such as [time, batch, features]), or that mixes rows, would be wrong without any other error:
+        `leat-run MODEL --threads 8 --batch 8` compares them with what each request gives alone.
         """
+        puts = [("input", put) for put in session.get_inputs()] + [("output", put) for put in session.get_outputs()]
+        _check_rows(puts, max_rows, batch_first)
         names = [put.name for put in session.get_inputs()]
 
         def run(arrays: list[Any]) -> Sequence[Any]:
             outputs: Sequence[Any] = session.run(None, dict(zip(names, arrays)))
             return outputs
-        return cls(run, len(names), len(session.get_outputs()), **options)
+        return cls(run, len(names), len(session.get_outputs()), max_rows=max_rows, **options)
 
     def submit(self, *inputs: Any, timeout: float | None = None) -> Request:
         """Submits a request, whose arrays are copied, and does not wait for its result.

@@ -5,6 +5,7 @@ import gc
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -236,3 +237,49 @@ def test_a_session_in_batches(ort, devices, model):
     with leat.BatchQueue.for_session(session, max_rows=4, workers=2) as queue, ThreadPoolExecutor(6) as pool:
         got = list(pool.map(lambda i: queue.run(images[i:i + 1])[0][0], range(12)))
     assert np.abs(np.array(got) - want).max() <= 2.0**-10 * np.abs(want).max()
+
+
+class Declared:
+    """A session by what it declares, which gives its input back."""
+
+    def __init__(self, inputs, outputs):
+        self.inputs, self.outputs = ([SimpleNamespace(name=f"{kind}{i}", shape=shape) for i, shape in enumerate(shapes)]
+                                     for kind, shapes in (("x", inputs), ("y", outputs)))
+
+    def get_inputs(self):
+        return self.inputs
+
+    def get_outputs(self):
+        return self.outputs
+
+    def run(self, _, feeds):
+        return [feeds["x0"]] * len(self.outputs)
+
+
+@pytest.mark.parametrize("inputs, outputs, reason", [
+    ([["time", "batch", 3]], [["time", "batch", 3]], "axis 1 of input 'x0', \\[time, batch, 3\\], is 'batch'"),
+    ([["batch", 3]], [["time", "batch", 3]], "axis 1 of output 'y0', .* is 'batch'"),
+    ([["batch", 3]], [["batch", "batch"]], "axis 1 of output 'y0', .* is 'batch'"),
+    ([["text_batch", 3], ["image_batch"]], [["text_batch"]], "axis 0 of input 'x1', .* as 'text_batch' is elsewhere"),
+    ([["time", 1, 3]], [["time", 1, 3]], "axis 0 of input 'x0', .* is not declared to be the batch; .* batch_first"),
+    ([[None, 3]], [[None, 3]], "axis 0 of input 'x0', .* is not declared"),
+    ([[4, 3]], [[4, 3]], "axis 0 of input 'x0', .* is not declared"),
+    ([["batch", 3]], [[]], "axis 0 of output 'y0', \\[\\], is not declared"),
+    ([["batch", 3], [1, 3]], [["batch", 3]], "axis 0 of input 'x1', .* has size 1; batches of up to 4"),
+])
+def test_a_model_whose_axis_0_may_not_be_the_batch_is_refused(inputs, outputs, reason):
+    with pytest.raises(leat.LeatError, match=reason):
+        leat.BatchQueue.for_session(Declared(inputs, outputs), max_rows=4)
+
+
+@pytest.mark.parametrize("shape, batch_first", [
+    (["batch_size", 3], False), (["Batch", "time", 3], False), ([None, 3], True), (["time", "batch", 3], True),
+    ([4, 3], True), ([], True)])
+def test_what_is_declared_or_said_to_be_the_batch_is_taken(shape, batch_first):
+    with leat.BatchQueue.for_session(Declared([shape], [shape]), max_rows=4, batch_first=batch_first) as queue:
+        assert np.array_equal(queue.run(np.ones((4, 3)))[0], np.ones((4, 3)))
+
+
+def test_a_size_of_axis_0_is_refused_whatever_is_said():
+    with pytest.raises(leat.LeatError, match="output 'y0', .* has size 1"):
+        leat.BatchQueue.for_session(Declared([["n", 3]], [[1, 3]]), max_rows=4, batch_first=True)
