@@ -117,23 +117,44 @@ static int32_t run(void *user, leat_batch_call *call, leat_error *err) {
 
 /* ---- The threads' side ------------------------------------------------------------------------------------------- */
 
+/* Whether a dimension is named as the batch, as exporters do. */
+static gboolean is_batch(const leati_slot *slot, size_t axis) {
+  char *name = g_ascii_strdown(slot->symbols[axis], -1);
+  const gboolean found = strstr(name, "batch") != NULL;
+  g_free(name);
+  return found;
+}
+
+/* The axis that the model names as the batch, if it is another one than axis 0; else 0. */
+static size_t other_batch(const leati_slot *slot) {
+  size_t axis = slot->rank > 0 && is_batch(slot, 0) ? 0 : slot->rank;
+  while (axis > 0 && !is_batch(slot, --axis)) {
+  }
+  return axis;
+}
+
 /* Whether axis 0 of an input or output can be the batch. Sets `*fixed` if the model takes exactly so many rows. */
 static gboolean check_axis(const leati_model *model, const leati_slot *slot, const char *kind, int64_t rows,
                            gboolean *fixed, GError **error) {
   if (!slot->has_shape) {
     return TRUE; /* seen when it runs */
   }
-  if (slot->rank > 0 && (slot->dims[0] < 0 || slot->dims[0] == rows)) {
+  const size_t other = other_batch(slot);
+  if (other == 0 && slot->rank > 0 && (slot->dims[0] < 0 || slot->dims[0] == rows)) {
     *fixed = *fixed || slot->dims[0] >= 0;
     return TRUE;
   }
   char *shape = leati_shape_text(slot->dims, slot->rank);
+  char *named = other > 0
+                    ? g_strdup_printf(", whose axis %" G_GSIZE_FORMAT " is named '%s'", other, slot->symbols[other])
+                    : g_strdup("");
   LEATI_FAULT_SET(error,
                   "--batch %" G_GINT64_FORMAT
-                  ": %s: %s '%s' is %s; axis 0 of every input and output must be the "
+                  ": %s: %s '%s' is %s%s; axis 0 of every input and output must be the "
                   "batch, that is, dynamic or %" G_GINT64_FORMAT "%s",
-                  rows, model->path, kind, slot->name, shape, rows,
+                  rows, model->path, kind, slot->name, shape, named, rows,
                   slot->rank > LEAT_MAX_RANK ? ", and there may be 8 dimensions" : "");
+  g_free(named);
   g_free(shape);
   return FALSE;
 }

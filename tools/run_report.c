@@ -186,13 +186,24 @@ static char *error_text(const leati_options *options, double error) {
   return !options->compare ? g_strdup("-") : isfinite(error) ? g_strdup_printf("%.1e", error) : g_strdup("inf");
 }
 
+/* Whether every run of some threads gave what it should. What failed or is wrong is fast for no good reason. */
+static gboolean is_right(const leati_figures *f) {
+  return f->failed == 0 && f->skipped == 0 && f->wrong == 0;
+}
+
+/* A figure of speed, which a row has only if it is right. */
+static char *speed(const leati_figures *f, const char *format, double value) {
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  return g_strdup(is_right(f) ? g_ascii_formatd(text, sizeof(text), format, value) : "-");
+}
+
 static void add_row(leati_table *table, const leati_options *options, const char *name, const leati_figures *f,
                     double setup) {
   char *cells[] = {g_strdup(name),
                    whole(f->runs),
-                   g_strdup_printf("%.1f", f->runs_a_second),
-                   g_strdup_printf("%.3f", f->p50 * 1e3),
-                   g_strdup_printf("%.3f", f->p99 * 1e3),
+                   speed(f, "%.1f", f->runs_a_second),
+                   speed(f, "%.3f", f->p50 * 1e3),
+                   speed(f, "%.3f", f->p99 * 1e3),
                    whole(f->failed + f->skipped),
                    options->compare ? whole(f->wrong) : g_strdup("-"),
                    error_text(options, f->worst),
@@ -315,6 +326,20 @@ static void append_complaints(const leati_workers *workers, const char *way, GSt
   }
 }
 
+/* What it means where only the second time went wrong. */
+static void append_batch_hint(const leati_findings *findings, GString *text) {
+  leati_figures alone;
+  leati_figures batched;
+  sum_up(findings->workers, 0, findings->workers->count, &alone);
+  sum_up(findings->batched, 0, findings->batched->count, &batched);
+  if (alone.wrong == 0 && batched.wrong > 0) {
+    g_string_append(
+        text,
+        "Rows that are wrong only in batches depend on the rows beside them: axis 0 is not the batch, or the "
+        "model mixes its rows.\n");
+  }
+}
+
 char *leati_run_report_text(const leati_findings *findings) {
   static const char *const kHeading[] = {"model",  "runs",  "runs/s",      "p50 ms",     "p99 ms",
                                          "failed", "wrong", "worst error", "sessions s", NULL};
@@ -340,6 +365,7 @@ char *leati_run_report_text(const leati_findings *findings) {
   append_complaints(findings->workers, BATCHED_NOT, text);
   if (findings->batched != NULL) {
     append_complaints(findings->batched, BATCHED, text);
+    append_batch_hint(findings, text);
   }
   const gboolean right = leati_findings_right(findings);
   g_string_append_printf(text, "\n%s: %" G_GINT64_FORMAT " runs", right ? "OK" : "NOT OK", all.runs);

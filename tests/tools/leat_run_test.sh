@@ -90,7 +90,18 @@ expect 0 '0 wrong' "$models/four.onnx" -p cpu --threads 1 --batch 4
 expect 0 'on average 4.0 requests (warm-ups counted): 11 of 4 to 7' "$models/mlp.onnx" -p cpu --threads 4 --batch 4 \
   --batch-delay-us 3600000000
 expect 1 'WRONG crowd, batched thread' "$models/crowd.onnx" -p cpu --threads 4 --batch 4 --batch-delay-us 3600000000
+expect 1 'depend on the rows beside them: axis 0 is not the batch' "$models/crowd.onnx" -p cpu --threads 4 --batch 4 \
+  --batch-delay-us 3600000000
+# What is wrong has no speed; what is right keeps its own.
+checks=$((checks + 1))
+if ! grep -Eq '^crowd, batched +40 +- +- +- ' "$work/out" ||
+  ! grep -Eq '^crowd +40 +[0-9.]+ +[0-9.]+ +[0-9.]+ ' "$work/out"; then
+  failures=$((failures + 1))
+  echo 'FAIL a row that is wrong has a throughput, or one that is right has none'
+  sed 's/^/     /' "$work/out"
+fi
 expect 0 '0 wrong' "$models/crowd.onnx" -p cpu --threads 4 --batch 1
+expect 2 "input 'x' is [?,?,3], whose axis 1 is named 'batch'; axis 0" "$models/recurrent.onnx" -p cpu --batch 8
 expect 2 "--batch 8: $models/four.onnx: input 'x' is [4,16]; axis 0" "$models/four.onnx" -p cpu --batch 8
 expect 2 "output 'sum' is []; axis 0" "$models/total.onnx" -p cpu --batch 8
 expect 2 "input 'x' of a request is [5,16], and a batch holds 0 to 4 rows" "$models/mlp.onnx" -p cpu --batch 4 \

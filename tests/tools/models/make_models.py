@@ -114,6 +114,12 @@ def main():
           node("Add", ["d", "x"], ["y"], "both")],
          [("x", TensorProto.FLOAT, ["batch", 3])],
          [("y", TensorProto.FLOAT, ["batch", 3])])
+    # The same of a model that says which axis the batch is, and that it is not axis 0.
+    save("recurrent",
+         [node("CumSum", ["x", "axis"], ["y"], "go_on")],
+         [("x", TensorProto.FLOAT, ["time", "batch", 3])],
+         [("y", TensorProto.FLOAT, ["time", "batch", 3])],
+         [("axis", numpy.array(0))])
     # One output is without axes, so that there is nothing to give each row.
     save("total",
          [node("ReduceSum", ["x"], ["sum"], "add_up", keepdims=0),
