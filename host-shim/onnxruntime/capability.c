@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capability.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "description.h"
+#include "fallback.h"
 #include "islands.h"
 #include "shape_arithmetic.h"
+
+/* Longest reason why a node is refused; longer ones are cut. */
+#define REASON_SIZE (LEAT_ERROR_MESSAGE_SIZE + 64)
 
 typedef struct asking {
   const leati_runtime *runtime;
@@ -15,11 +21,13 @@ typedef struct asking {
   OrtEpGraphSupportInfo *support;
   const OrtLogger *logger;
   const leati_model_inputs *inputs;
-  leati_trials *trials;
+  leati_capability_findings *findings;
+  char *reason; /* of the last refusal, REASON_SIZE bytes */
   bool is_body; /* of If, Loop or Scan */
 } asking;
 
 static void log_refusal(const asking *self, const char *operator_name, const char *node_name, const char *reason) {
+  snprintf(self->reason, REASON_SIZE, "%s", reason);
   leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
                 LEATI_PROVIDER_NAME ": %s node '%s' stays with another provider: %s", operator_name, node_name, reason);
 }
@@ -138,7 +146,7 @@ static OrtStatus *claim_island(const asking *self, leati_node_list *list, uint32
     }
   }
   OrtStatus *status = leati_island_try(self->provider_device, self->registry, self->inputs, members, count,
-                                       self->trials, claimed, &why);
+                                       &self->findings->trials, claimed, &why);
   if (!status && !*claimed) {
     dissolve(list, island);
     leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
@@ -222,16 +230,77 @@ static bool has_work(const leati_node_list *list) {
   return false;
 }
 
+/* Says that a node of the list can run nowhere. */
+static OrtStatus *refuse_session(const asking *self, const OrtNode *node, const char *why_not_cpu) {
+  static const char format[] = LEATI_PROVIDER_NAME
+      ": no provider can run the %s node '%s' (domain '%s', version %d). Leat does not, because %s; ONNX Runtime's CPU "
+      "provider does not, because %s";
+  const leat_op_info *info = NULL;
+  leati_node_form form;
+  OrtStatus *status = leati_kernel_registry_find(self->registry, node, &form);
+  if (!status) {
+    /* The reason once more: others were given since. */
+    status = ask_node(self, node, &info);
+  }
+  if (status) {
+    return status;
+  }
+  const int length =
+      snprintf(NULL, 0, format, form.type, form.name, form.domain, form.since, self->reason, why_not_cpu);
+  char *message = malloc((size_t)length + 1);
+  if (!message) {
+    return leati_node_list_no_memory(self->runtime);
+  }
+  snprintf(message, (size_t)length + 1, format, form.type, form.name, form.domain, form.since, self->reason,
+           why_not_cpu);
+  if (!leati_fallback_is_cpu(self->runtime)) {
+    /* Another provider of the session may have one. */
+    leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_WARNING, "%s", message);
+    free(message);
+    return NULL;
+  }
+  free(self->findings->unrunnable);
+  self->findings->unrunnable = message;
+  return self->runtime->ep->EpGraphSupportInfo_AddNodesToFuse(self->support, &node, 1, NULL);
+}
+
+/* Asks whether the nodes that Leat refuses can run without it. */
+static OrtStatus *check_rest(const asking *self, const OrtGraph *graph, const leati_node_list *list, bool *runs) {
+  leati_scratch scratch = {0};
+  const OrtNode **rest = leati_scratch_alloc(&scratch, list->count, sizeof(*rest));
+  OrtStatus *status = rest ? NULL : leati_node_list_no_memory(self->runtime);
+  size_t count = 0;
+  for (size_t i = 0; i < list->count && !status; i++) {
+    const char *taken_by = NULL;
+    status = list->nodes[i].info ? NULL : self->runtime->ort->Node_GetEpName(list->nodes[i].node, &taken_by);
+    if (!status && !list->nodes[i].info && !(taken_by && *taken_by)) {
+      rest[count++] = list->nodes[i].node;
+    }
+  }
+  const char *why = NULL;
+  const size_t unrunnable = status ? count : leati_fallback_find_unrunnable(self->runtime, graph, rest, count, &why);
+  if (!status && unrunnable < count) {
+    status = refuse_session(self, rest[unrunnable], why);
+    *runs = self->findings->unrunnable == NULL;
+  }
+  leati_scratch_clear(&scratch);
+  return status;
+}
+
 static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_list *list,
-                          const leati_capability_wishes *wishes, bool *has_bodies) {
+                          const leati_capability_wishes *wishes) {
+  bool runs = true;
   OrtStatus *status = leati_node_list_read(list, self->runtime, graph);
   for (size_t i = 0; i < list->count && !status; i++) {
     status = ask_node(self, list->nodes[i].node, &list->nodes[i].info);
   }
-  if (!status && self->is_body && !has_work(list)) {
-    return NULL;
+  if (!status) {
+    status = check_rest(self, graph, list, &runs);
   }
-  *has_bodies = *has_bodies || self->is_body;
+  if (status || !runs || (self->is_body && !has_work(list))) {
+    return status;
+  }
+  self->findings->has_bodies = self->findings->has_bodies || self->is_body;
   if (!status && !wishes->whole) {
     status = leati_shape_arithmetic_find(list);
   }
@@ -247,22 +316,30 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   return status ? status : claim_nodes(self, list, islands);
 }
 
+void leati_capability_findings_clear(leati_capability_findings *findings, const leati_runtime *runtime) {
+  leati_trials_clear(&findings->trials, runtime);
+  free(findings->unrunnable);
+  *findings = (leati_capability_findings){0};
+}
+
 OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_registry *registry, const OrtGraph *graph,
                                  OrtEpGraphSupportInfo *support, const OrtLogger *logger,
-                                 const leati_capability_wishes *wishes, leati_trials *trials, bool *has_bodies) {
+                                 const leati_capability_wishes *wishes, leati_capability_findings *findings) {
   const leati_runtime *runtime = device->runtime;
   const OrtNode *parent = NULL;
   OrtStatus *status = runtime->ort->Graph_GetParentNode(graph, &parent);
   if (status) {
     return status;
   }
+  char reason[REASON_SIZE] = "";
   asking self = {.runtime = runtime,
                  .provider_device = device,
                  .registry = registry,
                  .support = support,
                  .logger = logger,
                  .inputs = wishes->inputs,
-                 .trials = trials,
+                 .findings = findings,
+                 .reason = reason,
                  .is_body = parent != NULL};
   const OrtKernelRegistry *kernels = NULL;
   status = leati_kernel_registry_kernels(registry, &kernels);
@@ -275,7 +352,7 @@ OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_regis
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": opening %s", device->info.name);
   }
   leati_node_list list = {0};
-  status = ask_all(&self, graph, &list, wishes, has_bodies);
+  status = ask_all(&self, graph, &list, wishes);
   leati_node_list_clear(&list);
   return status;
 }

@@ -16,9 +16,24 @@ typedef struct leati_capability_wishes {
   const leati_model_inputs *inputs; /**< of the model */
 } leati_capability_wishes;
 
+/** What comes of asking. */
+typedef struct leati_capability_findings {
+  leati_trials trials; /**< the graphs of the islands, until they are built for good */
+  bool has_bodies;     /**< nodes in bodies of If, Loop or Scan run on Leat */
+  char *unrunnable;    /**< owned; a message that names a node which no provider can run; NULL: there is none */
+} leati_capability_findings;
+
+/** Frees what findings hold; there are none then.
+ * @threads owner, inside of the gate
+ * @param findings [inout] the findings
+ * @param runtime [in] the tables */
+void leati_capability_findings_clear(leati_capability_findings *findings, const leati_runtime *runtime);
+
 /** Tells ONNX Runtime which nodes of a graph run on Leat: those that the backend supports on the device and that no
  * better stay on the host. The reasons why others do not are logged in detail. An island is told of once its graph
- * could be built; its nodes run one by one if not.
+ * could be built; its nodes run one by one if not. A node that neither Leat nor the CPU provider can run is claimed,
+ * and nothing else, because ONNX Runtime asks a provider's Compile() why a session cannot be made, and nothing before
+ * it.
  * @threads any
  * @param device [inout] the device, which is opened if need be
  * @param registry [inout] the operators
@@ -26,11 +41,10 @@ typedef struct leati_capability_wishes {
  * @param support [inout] where ONNX Runtime takes the answer
  * @param logger [in] the session's logger
  * @param wishes [in] what the session wants, and of which model
- * @param trials [inout] keeps the graphs of the islands, until they are built for good
- * @param has_bodies [inout] set to true if the graph is the body of a node and some of its nodes run on Leat
+ * @param findings [inout] is added to
  * @return NULL, or what went wrong */
 OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_registry *registry, const OrtGraph *graph,
                                  OrtEpGraphSupportInfo *support, const OrtLogger *logger,
-                                 const leati_capability_wishes *wishes, leati_trials *trials, bool *has_bodies);
+                                 const leati_capability_wishes *wishes, leati_capability_findings *findings);
 
 #endif /* LEAT_ONNXRUNTIME_CAPABILITY_H_ */

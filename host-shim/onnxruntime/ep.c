@@ -18,10 +18,9 @@ typedef struct provider {
   const OrtLogger *logger;
   leati_session_options options;
   leati_model_inputs inputs; /* of the graph that was asked about last, whose islands are built next */
-  leati_trials trials;       /* while the session is made */
-  /* Nodes in bodies of If, Loop or Scan are ours. Those operators read what a body gives, on the host, without waiting
-   * for anything. Written while the session is made. */
-  bool has_bodies;
+  /* Written while the session is made. If, Loop and Scan read what a body gives, on the host, without waiting for
+   * anything. */
+  leati_capability_findings findings;
 } provider;
 
 static const char *ORT_API_CALL ep_get_name(const OrtEp *self) {
@@ -38,7 +37,7 @@ static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *gr
     status = leati_model_inputs_read(&self->inputs, self->head.device->runtime, graph);
     if (!status) {
       status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes,
-                                     &self->trials, &self->has_bodies);
+                                     &self->findings);
     }
     leati_ep_gate_leave();
   }
@@ -61,6 +60,9 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
   if (status) {
     return status;
   }
+  if (self->findings.unrunnable) {
+    status = leati_status(self->head.device->runtime, ORT_NOT_IMPLEMENTED, "%s", self->findings.unrunnable);
+  }
   size_t made = 0;
   while (made < count && !status) {
     status = leati_island_create(self->head.device, self->registry, &self->inputs, graphs[made], fused_nodes[made],
@@ -70,7 +72,7 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
   if (status) {
     release_islands(out, made);
   }
-  leati_trials_clear(&self->trials, self->head.device->runtime);
+  leati_trials_clear(&self->findings.trials, self->head.device->runtime);
   leati_ep_gate_leave();
   return status;
 }
@@ -154,7 +156,7 @@ static OrtStatus *ORT_API_CALL ep_create_sync_stream(OrtEp *base, const OrtMemor
   leati_shared_device *device = ((provider *)base)->head.device;
   OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, "CreateSyncStreamForDevice");
   if (!status) {
-    status = leati_sync_stream_create(device, ((provider *)base)->has_bodies, out);
+    status = leati_sync_stream_create(device, ((provider *)base)->findings.has_bodies, out);
     leati_ep_gate_leave();
   }
   return status;
@@ -240,7 +242,7 @@ OrtStatus *leati_ep_create(leati_shared_device *device, leati_kernel_registry *r
 
 void leati_ep_destroy(OrtEp *base) {
   provider *self = (provider *)base;
-  leati_trials_clear(&self->trials, self->head.device->runtime);
+  leati_capability_findings_clear(&self->findings, self->head.device->runtime);
   leati_model_inputs_clear(&self->inputs);
   leati_session_options_clear(&self->options);
   free(self);

@@ -23,9 +23,9 @@ static uint32_t runtime_api_version(const char *release) {
 }
 
 OrtStatus *leati_runtime_init(leati_runtime *out, const OrtApiBase *base, const OrtLogger *logger) {
-  *out = (leati_runtime){.logger = logger};
   const char *release = base->GetVersionString();
-  uint32_t offered = runtime_api_version(release);
+  const uint32_t offered = runtime_api_version(release);
+  *out = (leati_runtime){.logger = logger, .release = offered};
   if (offered != 0 && offered < LEATI_API_MIN) {
     /* Statuses are as old as the API itself, so its own version serves to say that it is too old. */
     out->ort = base->GetApi(offered);

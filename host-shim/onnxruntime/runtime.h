@@ -23,6 +23,7 @@ typedef struct leati_runtime {
   const OrtEpApi *ep;           /**< its half for execution providers */
   const leat_backend_api *leat; /**< the backend, complete: no slot is missing */
   const OrtLogger *logger;      /**< for what happens outside of sessions; ONNX Runtime's */
+  uint32_t release;             /**< N of ONNX Runtime 1.N; 0: of unknown form */
   uint32_t version;             /**< API version of every struct we give: the smaller of header and runtime */
 } leati_runtime;
 

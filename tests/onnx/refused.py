@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes sessions of models with nodes that Leat refuses.
+
+usage: refused.py LIBRARY [--oldest]
+
+LIBRARY is libleat_onnxruntime.so. Where the CPU provider has a kernel for what is refused, there is a session; where it
+has none, or one that refuses every Run, making the session fails and names the node. With --oldest, ONNX Runtime is the
+one in the folder of packages that LEAT_TEST_OLDEST names. Exit status: 0, or 1 if a session is wrong, 77 if there is no
+device or no such folder.
+"""
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper
+
+import on_leat
+
+FLOAT, HALF, INT32, INT64 = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT32, TensorProto.INT64
+BOOL, TEXT = TensorProto.BOOL, TensorProto.STRING
+MICROSOFT = "com.microsoft"
+value = helper.make_tensor_value_info
+node = helper.make_node
+
+
+def model(nodes, inputs, outputs, opset=17):
+    imports = [helper.make_opsetid("", opset), helper.make_opsetid(MICROSOFT, 1)]
+    return helper.make_model(helper.make_graph(nodes, "refused", inputs, outputs), opset_imports=imports, ir_version=8)
+
+
+def group_norm(kind=FLOAT):
+    """An operator that ONNX Runtime writes for GPUs alone, between nodes of Leat's."""
+    return model([
+        node("Relu", ["x"], ["a"], "before"),
+        node("GroupNorm", ["a", "w", "b"], ["c"], "norm", domain=MICROSOFT, groups=2, activation=1, epsilon=1e-5),
+        node("Relu", ["c"], ["y"], "after"),
+    ], [value("x", kind, [1, 4, 4, 8]), value("w", FLOAT, [8]), value("b", FLOAT, [8])],
+        [value("y", kind, [1, 4, 4, 8])])
+
+
+def group_norm_of_halves():
+    return group_norm(HALF)
+
+
+def in_a_body():
+    """The same in a body of If."""
+    norm = node("GroupNorm", ["x", "w", "b"], ["c"], "norm", domain=MICROSOFT, groups=2, activation=1)
+    shape = [1, 4, 4, 8]
+    branches = {name: helper.make_graph([made], name, [], [value(made.output[0], FLOAT, shape)]) for name, made in
+                (("then_branch", norm), ("else_branch", node("Relu", ["x"], ["d"], "relu")))}
+    return model([node("If", ["which"], ["y"], "if", **branches)],
+                 [value("which", BOOL, []), value("x", FLOAT, shape), value("w", FLOAT, [8]), value("b", FLOAT, [8])],
+                 [value("y", FLOAT, shape)])
+
+
+def beside_what_cannot_be_asked():
+    """The same beside nodes that no copy can be made of: a body, a text attribute list, a sequence."""
+    made = group_norm()
+    made.graph.node.extend([
+        node("StringNormalizer", ["t"], ["u"], "text", stopwords=["a"]),
+        node("SequenceConstruct", ["x", "x"], ["s"], "sequence"),
+        node("SequenceLength", ["s"], ["n"], "length"),
+    ])
+    made.graph.input.append(value("t", TEXT, ["n"]))
+    made.graph.output.extend([value("u", TEXT, ["m"]), value("n", INT64, [])])
+    return made
+
+
+def old_version_of_halves():
+    """The CPU provider has a kernel for float32, and ONNX Runtime casts."""
+    return model([node("Clip", ["x"], ["a"], "clip", min=0.0, max=6.0),
+                  node("Conv", ["a", "w"], ["y"], "conv", auto_pad="SAME_UPPER", strides=[1, 1])],
+                 [value("x", HALF, [1, 2, 4, 4]), value("w", HALF, [2, 2, 3, 3])], [value("y", HALF, None)], opset=9)
+
+
+def function():
+    """No provider has a kernel; ONNX says of which other operators it consists."""
+    return model([node("CenterCropPad", ["x", "s"], ["y"], "crop")],
+                 [value("x", FLOAT, ["n", 3]), value("s", INT64, [2])], [value("y", FLOAT, None)], opset=18)
+
+
+def others():
+    """Absent inputs and outputs, texts, attributes of many kinds, several nodes that take the same."""
+    return model([
+        node("StringConcat", ["t", "t"], ["u"], "texts"),
+        node("Multinomial", ["x"], ["c"], "draw", sample_size=2, dtype=7, seed=1.0),
+        node("NonMaxSuppression", ["boxes", "scores", "", "limit"], ["z"], "suppression"),
+        node("Unique", ["x"], ["v", "", "i"], "unique", sorted=0),
+        node("Unique", ["x"], ["v2"], "again", axis=0),
+        node("Scaler", ["x"], ["e"], "scaler", domain="ai.onnx.ml", offset=[1.0], scale=[2.0]),
+    ], [value("t", TEXT, ["n"]), value("x", FLOAT, ["n", 2]), value("boxes", FLOAT, [1, "k", 4]),
+        value("scores", FLOAT, [1, 1, "k"]), value("limit", FLOAT, [1])],
+        [value("u", TEXT, None), value("v", FLOAT, None), value("v2", FLOAT, None), value("e", FLOAT, None)]
+        + [value(name, INT64, None) for name in "czi"], opset=20)
+
+
+def norms_of_queries():
+    """A kernel of the CPU provider's that refuses one of its inputs in each Run."""
+    heads, groups, size = 4, 2, 8
+    shapes = {"q": [1, 2, heads * size], "k": [1, 2, groups * size], "v": [1, 2, groups * size],
+              "qn": [size], "kn": [size]}
+    inputs = [value(name, FLOAT, shape) for name, shape in shapes.items()]
+    inputs += [value("length", INT32, [1]), value("total", INT32, [])]
+    names = ["q", "k", "v", "", "", "length", "total", "", "", "", "", "", "", "", "qn", "kn"]
+    return model([node("GroupQueryAttention", names, ["y", "nk", "nv"], "attention", domain=MICROSOFT, num_heads=heads,
+                       kv_num_heads=groups)],
+                 inputs, [value(name, FLOAT, None) for name in ("y", "nk", "nv")])
+
+
+def cpu_runs_norms_of_queries():
+    """Whether the row of host-shim/onnxruntime/fallback.c is wrong of this release."""
+    puts = {"length": np.array([1], np.int32), "total": np.array(2, np.int32)}
+    made = norms_of_queries()
+    for each in made.graph.input:
+        shape = [size.dim_value for size in each.type.tensor_type.shape.dim]
+        puts.setdefault(each.name, np.ones(shape, np.float32))
+    try:
+        ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, puts)
+    except Exception as error:  # whatever ONNX Runtime raises
+        return "not supported" not in str(error)
+    return True
+
+
+# What the message of a session that cannot be made says.
+NAMED = ("no provider can run the GroupNorm node 'norm' (domain 'com.microsoft', version 1). Leat does not, because "
+         "its operator is not in the backend's list; ONNX Runtime's CPU provider does not, because it has no kernel "
+         "for this")
+REFUSES_INPUT = ("no provider can run the GroupQueryAttention node 'attention' (domain 'com.microsoft', version 1). "
+                 "Leat does not, because ")
+CASES = ((group_norm, NAMED), (group_norm_of_halves, NAMED), (in_a_body, NAMED), (beside_what_cannot_be_asked, NAMED),
+         (old_version_of_halves, None), (function, None), (others, None))
+
+
+def complaint(made, devices, option, expected):
+    """What is wrong with the session of a model, or None."""
+    options = ort.SessionOptions()
+    options.add_provider_for_devices(devices, {option: "1"})
+    try:
+        ort.InferenceSession(made.SerializeToString(), options, enable_fallback=0)
+    except Exception as error:  # whatever ONNX Runtime raises
+        said = " ".join(str(error).split())
+        return None if expected and expected in said else said
+    return "a session was made" if expected else None
+
+
+def check(library):
+    ort.set_default_logger_severity(4)
+    devices = on_leat.devices(library)
+    cases = list(CASES)
+    wrong = 0
+    # Older releases do not know the inputs at all.
+    if tuple(map(int, ort.__version__.split(".")[:2])) >= (1, 32):
+        cases.append((norms_of_queries, REFUSES_INPUT))
+        if cpu_runs_norms_of_queries():
+            wrong += 1
+            print("the CPU provider takes norms of queries: host-shim/onnxruntime/fallback.c says that it does not")
+    for make, expected in cases:
+        for option in ("force_graph_path", "force_direct_path"):
+            made = make()
+            if make is others:
+                made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+            why = complaint(made, devices, option, expected)
+            if why:
+                wrong += 1
+                print(f"{make.__name__}, {option}: {why}")
+    print(f"{2 * len(cases)} sessions, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+def main():
+    if sys.argv[2:] != ["--oldest"]:
+        return check(sys.argv[1])
+    if "LEAT_TEST_OLDEST" not in os.environ:
+        print("LEAT_TEST_OLDEST names no folder")
+        return on_leat.SKIPPED
+    environment = {**os.environ, "PYTHONPATH": os.environ["LEAT_TEST_OLDEST"]}
+    return subprocess.run([sys.executable, __file__, sys.argv[1]], env=environment, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
