@@ -156,6 +156,38 @@ void leati_element_write_float(leati_element element, void *data, size_t index, 
   }
 }
 
+void leati_element_step(leati_element element, void *data, size_t index, int64_t ulps) {
+  const size_t size = kFacts[element].size;
+  unsigned char *at = (unsigned char *)data + index * size;
+  const double before = leati_element_read(element, data, index);
+  uint16_t half;
+  uint32_t word;
+  uint64_t wide;
+  if (before == 0.0 || !isfinite(before)) {
+    return;
+  }
+  /* Numbers of one sign are ordered as their bits are. */
+  unsigned char old[sizeof(wide)];
+  memcpy(old, at, size);
+  if (size == sizeof(half)) {
+    memcpy(&half, at, size);
+    half = (uint16_t)(half + ulps);
+    memcpy(at, &half, size);
+  } else if (size == sizeof(word)) {
+    memcpy(&word, at, size);
+    word = (uint32_t)(word + ulps);
+    memcpy(at, &word, size);
+  } else {
+    memcpy(&wide, at, size);
+    wide += (uint64_t)ulps;
+    memcpy(at, &wide, size);
+  }
+  const double after = leati_element_read(element, data, index);
+  if (!isfinite(after) || after == 0.0 || (before < 0.0) != (after < 0.0)) {
+    memcpy(at, old, size);
+  }
+}
+
 void leati_element_write_int(leati_element element, void *data, size_t index, int64_t value) {
   unsigned char *at = (unsigned char *)data + index * kFacts[element].size;
   /* Two's complement: the low bytes of the 64-bit number are the narrower number, signed or not. */

@@ -61,6 +61,13 @@ double leati_element_read(leati_element element, const void *data, size_t index)
  * @param data [borrowed: until return] elements of the type */
 void leati_element_write_float(leati_element element, void *data, size_t index, double value);
 
+/** Moves a floating-point number by so many of its neighbours, away from zero or, below 0, towards it. Zero, NaN,
+ * infinity and what would become one of them or change its sign stay.
+ * @threads any
+ * @param element one for which leati_element_is_float() holds
+ * @param data [borrowed: until return] elements of the type */
+void leati_element_step(leati_element element, void *data, size_t index, int64_t ulps);
+
 /** Writes a whole number that lies within leati_element_limits().
  * @threads any
  * @param element one for which leati_element_is_float() does not hold

@@ -508,8 +508,8 @@ gboolean leati_feed_expect(const leati_ort *ort, const leati_model *model, OrtSe
     leati_stage_begin("CPU reference of", model->label);
     if (!leati_ort_ok(ort, leati_model_run(ort, model, session, set->inputs, outputs), error)) {
       g_prefix_error(error,
-                     "%s does not run on the CPU provider with these inputs (--dim, --range, --fill and --input change "
-                     "them): ",
+                     "%s does not run on the CPU provider with these inputs (--dim, --shape, --range, --fill and "
+                     "--input change them): ",
                      model->path);
       g_free(outputs);
       return FALSE;

@@ -54,7 +54,7 @@ static leati_element coarsest(const leati_model *model) {
 static void choose_tolerance(const leati_options *options, const leati_model *model, size_t nodes,
                              leati_tolerance *out) {
   if (options->tolerance >= 0.0) {
-    *out = (leati_tolerance){options->tolerance, g_strdup("set by --tolerance")};
+    *out = (leati_tolerance){.value = options->tolerance, .reason = g_strdup("set by --tolerance")};
   } else {
     leati_tolerance_choose(coarsest(model), nodes, out);
   }
@@ -80,6 +80,9 @@ static gboolean prepare_feed(const leati_ort *ort, const leati_options *options,
     choose_tolerance(options, model, nodes->len, &job->tolerance);
     job->feed = leati_feed_new(ort, model, options, index, error);
     right = job->feed != NULL && leati_feed_expect(ort, model, session, job->feed, error);
+    if (right && job->tolerance.ulps > 0) {
+      job->spread = leati_cpu_spread_new(ort, model, job->feed, plan.cpu_threads, job->tolerance.ulps);
+    }
     g_ptr_array_unref(nodes);
   } else {
     right = FALSE;
@@ -349,6 +352,7 @@ int main(int argc, char **argv) {
     leati_job *jobs = g_new0(leati_job, options.models->len);
     status = run(&options, &ort, jobs, &rehearsal, &error);
     for (guint i = 0; i < options.models->len; ++i) {
+      leati_cpu_spread_free(jobs[i].spread);
       leati_feed_free(&ort, jobs[i].model, jobs[i].feed);
       leati_model_free(&ort, jobs[i].model);
       g_free(jobs[i].tolerance.reason);

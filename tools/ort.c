@@ -340,6 +340,8 @@ static gboolean set_options(const leati_ort *ort, const leati_session_plan *plan
   const OrtApi *api = ort->api;
   if (!leati_ort_ok(ort, api->SetIntraOpNumThreads(options, plan->cpu_threads), error) ||
       !leati_ort_ok(ort, api->AddSessionConfigEntry(options, "session.record_ep_graph_assignment_info", "1"), error) ||
+      (plan->level != NULL &&
+       !leati_ort_ok(ort, api->SetSessionGraphOptimizationLevel(options, *plan->level), error)) ||
       (plan->explain &&
        !leati_ort_ok(ort, api->SetSessionLogSeverityLevel(options, ORT_LOGGING_LEVEL_VERBOSE), error)) ||
       (plan->no_fallback &&

@@ -28,11 +28,12 @@ typedef struct leati_ort {
 
 /** How a session is to be made. */
 typedef struct leati_session_plan {
-  gboolean leat;                     /**< the device of the leati_ort before the CPU provider */
-  gboolean no_fallback;              /**< refuse a model of which a node would run on the CPU provider */
-  gboolean explain;                  /**< have leati_ort_refusal() say why Leat does not run a node */
-  int cpu_threads;                   /**< threads inside one run on the CPU provider; 0: one a core */
-  const GPtrArray *provider_options; /**< [borrowed: until return] leati_named_value *, or NULL */
+  gboolean leat;                       /**< the device of the leati_ort before the CPU provider */
+  gboolean no_fallback;                /**< refuse a model of which a node would run on the CPU provider */
+  gboolean explain;                    /**< have leati_ort_refusal() say why Leat does not run a node */
+  const GraphOptimizationLevel *level; /**< [borrowed: until return] NULL: ONNX Runtime's own */
+  int cpu_threads;                     /**< threads inside one run on the CPU provider; 0: one a core */
+  const GPtrArray *provider_options;   /**< [borrowed: until return] leati_named_value *, or NULL */
 } leati_session_plan;
 
 /** Opens ONNX Runtime. Its own log is silent (what matters comes back as an error), except for lines about Leat.

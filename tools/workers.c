@@ -44,6 +44,7 @@ typedef struct post {
   gint begun;
   gint ended;
   OrtValue **accepted; /* outputs found right last, to compare bits with, or all NULL */
+  gboolean *near;      /* which of them are beyond the tolerance */
   OrtValue **outputs;  /* of the run in hand */
 } post;
 
@@ -60,11 +61,38 @@ static void keep_failure(leati_worker *worker, const char *what, const char *mes
   }
 }
 
-static void keep_mismatch(leati_worker *worker, const char *run, size_t output, const char *what) {
+/* What an output beyond the tolerance is called in a report. */
+static char *describe_output(const leati_worker *worker, const char *run, size_t output, const char *what,
+                             const char *why) {
+  return g_strdup_printf("%s: output '%s': %s%s%s", run, worker->job->model->outputs[output].name, what,
+                         why != NULL ? "; " : "", why != NULL ? why : "");
+}
+
+static void keep_mismatch(leati_worker *worker, const char *run, size_t output, const char *what, const char *why) {
   ++worker->wrong;
   if (worker->mismatch == NULL) {
-    worker->mismatch = g_strdup_printf("%s: output '%s': %s", run, worker->job->model->outputs[output].name, what);
+    worker->mismatch = describe_output(worker, run, output, what, why);
   }
+}
+
+/* Asks whether an output beyond the tolerance is right all the same; TRUE if it is. */
+static gboolean check_spread(post *p, size_t output, const char *run, const leati_ndarray *got,
+                             const leati_ndarray *want, const leati_comparison *found) {
+  leati_worker *worker = p->worker;
+  char *why = NULL;
+  const gboolean near = worker->job->spread != NULL &&
+                        leati_cpu_spread_allows(worker->job->spread, worker->index % worker->job->feed->set_count,
+                                                output, got, want, &why);
+  if (!near) {
+    keep_mismatch(worker, run, output, found->what, why);
+  } else {
+    ++worker->near;
+    if (worker->nearness == NULL) {
+      worker->nearness = describe_output(worker, run, output, found->what, why);
+    }
+  }
+  g_free(why);
+  return near;
 }
 
 /* TRUE if both have one type, one shape and the same bits. */
@@ -83,17 +111,18 @@ static gboolean check_output(post *p, size_t output, const char *run) {
   GError *error = NULL;
   ++worker->outputs;
   if (!leati_value_view(ort, p->outputs[output], &got, &error)) {
-    keep_mismatch(worker, run, output, error->message);
+    keep_mismatch(worker, run, output, error->message, NULL);
     g_error_free(error);
     return FALSE;
   }
   /* Bits that were found right before need no second look: the inputs of a thread never change. */
   if (p->accepted[output] != NULL && leati_value_view(ort, p->accepted[output], &want, NULL) &&
       same_bits(&got, &want)) {
+    worker->near += p->near[output];
     return TRUE;
   }
   if (!leati_value_view(ort, feed->sets[worker->index % feed->set_count].outputs[output], &want, &error)) {
-    keep_mismatch(worker, run, output, error->message);
+    keep_mismatch(worker, run, output, error->message, NULL);
     g_error_free(error);
     return FALSE;
   }
@@ -103,10 +132,11 @@ static gboolean check_output(post *p, size_t output, const char *run) {
   leati_comparison found;
   leati_compare(&got, &want, worker->job->tolerance.value, &found);
   worker->worst = fmax(worker->worst, found.error);
-  if (!found.same) {
-    keep_mismatch(worker, run, output, found.what);
+  const gboolean near = !found.same && check_spread(p, output, run, &got, &want, &found);
+  if (found.same || near) {
+    p->near[output] = near;
   }
-  return found.same;
+  return found.same || near;
 }
 
 static void check(post *p, const char *run) {
@@ -201,6 +231,7 @@ static gpointer work(gpointer data) {
   const size_t count = worker->job->model->output_count;
   p->accepted = g_new0(OrtValue *, count + 1);
   p->outputs = g_new0(OrtValue *, count + 1);
+  p->near = g_new0(gboolean, count + 1);
   int in_a_row = 0;
   for (; worker->warmups < s->options->warmup && in_a_row < FAILURES_IN_A_ROW; ++worker->warmups) {
     in_a_row = run_once(p, 0) ? 0 : in_a_row + 1;
@@ -214,6 +245,7 @@ static gpointer work(gpointer data) {
   }
   leati_values_free(s->ort, p->accepted, count);
   g_free(p->accepted);
+  g_free(p->near);
   g_free(p->outputs);
   pthread_mutex_lock(&s->lock);
   ++s->finished;
@@ -332,6 +364,7 @@ void leati_workers_clear(const leati_ort *ort, leati_workers *workers) {
     g_free(worker->first);
     g_free(worker->failure);
     g_free(worker->mismatch);
+    g_free(worker->nearness);
     leati_latency_free(worker->times);
   }
   g_free(workers->list);

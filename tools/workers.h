@@ -7,6 +7,7 @@
 
 #include "batcher.h"
 #include "compare.h"
+#include "cpu_spread.h"
 #include "feed.h"
 #include "latency.h"
 
@@ -15,6 +16,7 @@ typedef struct leati_job {
   leati_model *model;
   leati_feed *feed;
   leati_tolerance tolerance;
+  leati_cpu_spread *spread; /**< what may be beyond the tolerance; NULL: nothing */
 } leati_job;
 
 /** What one thread of one model did. Written by that thread alone, read by others after leati_workers_run() returned.
@@ -29,9 +31,11 @@ typedef struct leati_worker {
   int64_t wrong_runs;   /**< runs, warm-ups included, with at least one wrong output */
   int64_t outputs;      /**< outputs compared */
   int64_t wrong;        /**< outputs that were wrong */
+  int64_t near;         /**< outputs beyond the tolerance that are right because the CPU's own lie apart */
   double worst;         /**< largest error of a floating-point output */
   char *failure;        /**< [owned] the first error in words, or NULL */
   char *mismatch;       /**< [owned] the first wrong output in words, or NULL */
+  char *nearness;       /**< [owned] the first of those `near` in words, or NULL */
   int64_t end;          /**< monotonic nanoseconds when its last timed run ended */
   leati_latency *times; /**< of the timed runs that did not fail */
   OrtValue **first;     /**< outputs of its first run if they were to be kept, else NULL */

@@ -113,7 +113,7 @@ class Demo:
             self.wrong.append(f"{name} from {threads} threads: {figures['wrong_outputs']} wrong outputs, "
                               f"{figures['failed_runs']} failed runs (leat-run exit status {told.returncode})")
             for complaint in figures["complaints"][:3]:
-                print("          ", complaint["failure"] or complaint["mismatch"])
+                print("          ", complaint["failure"] or complaint["mismatch"] or complaint["within_spread"])
         return figures
 
     def measure(self, model, inputs, warm):

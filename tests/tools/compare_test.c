@@ -104,21 +104,104 @@ static void whole_numbers_are_exact(void **state) {
   assert_true(found.same);
 }
 
+/* What right results do, another may: in its largest difference, in all of them together, and where the output varies
+ * by more than that. */
+static void spread_allows_what_right_results_do(void **state) {
+  (void)state;
+  const float wanted[4] = {1.0f, -1.0f, 1.0f, -1.0f}; /* whose standard deviation is 1 */
+  const float single[1] = {3.0f};
+  const struct {
+    leati_distance off, spread;
+    const float *want;
+    int64_t count;
+    gboolean right;
+  } cases[] = {
+      {{0.2, 0.02}, {0.1, 0.01}, wanted, 4, TRUE},   {{0.21, 0.02}, {0.1, 0.01}, wanted, 4, FALSE},
+      {{0.2, 0.021}, {0.1, 0.01}, wanted, 4, FALSE}, {{1e-9, 1e-9}, {0.0, 0.0}, wanted, 4, FALSE},
+      {{0.0, 0.0}, {0.0, 0.0}, wanted, 4, TRUE},     {{0.9, 0.9}, {2.0, 0.49}, wanted, 4, TRUE},
+      {{0.9, 0.9}, {2.0, 0.5}, wanted, 4, FALSE},    {{2.0, 2.0}, {1.4, 1.4}, single, 1, TRUE},
+      {{2.0, 2.0}, {1.6, 1.6}, single, 1, FALSE},
+  };
+  for (size_t i = 0; i < G_N_ELEMENTS(cases); ++i) {
+    leati_ndarray want;
+    assert_true(leati_ndarray_wrap(LEATI_FLOAT32, 1, &cases[i].count, (void *)cases[i].want, &want, NULL));
+    assert_int_equal(leati_distance_allowed(&cases[i].off, &cases[i].spread, &want), cases[i].right);
+  }
+}
+
+static void distance_is_of_finite_elements(void **state) {
+  (void)state;
+  const int64_t count = 4;
+  float a[4] = {1.0f, NAN, INFINITY, -1.0f};
+  float b[4] = {1.0f, NAN, INFINITY, 2.0f};
+  int8_t numbers[4] = {1, 2, 3, 127};
+  int8_t others[4] = {1, 2, 3, -128};
+  leati_ndarray x;
+  leati_ndarray y;
+  leati_distance out;
+  assert_true(leati_ndarray_wrap(LEATI_FLOAT32, 1, &count, a, &x, NULL));
+  assert_true(leati_ndarray_wrap(LEATI_FLOAT32, 1, &count, b, &y, NULL));
+  assert_true(leati_distance_between(&x, &y, &out));
+  assert_true(out.most == 3.0 && fabs(out.rms - sqrt(4.5)) < 1e-12);
+  b[2] = -INFINITY;
+  assert_false(leati_distance_between(&x, &y, &out));
+  assert_true(leati_ndarray_wrap(LEATI_INT8, 1, &count, numbers, &x, NULL));
+  assert_false(leati_distance_between(&x, &y, &out));
+  assert_true(leati_ndarray_wrap(LEATI_INT8, 1, &count, others, &y, NULL));
+  assert_true(leati_distance_between(&x, &y, &out));
+  assert_true(out.most == 255.0 && out.rms == 127.5);
+}
+
+/* A step is to the next number, in each type, and never to another sign, to zero, or out of the finite ones. */
+static void steps_are_to_neighbours(void **state) {
+  (void)state;
+  const leati_element elements[] = {LEATI_FLOAT32, LEATI_FLOAT64, LEATI_FLOAT16, LEATI_BFLOAT16};
+  for (size_t e = 0; e < G_N_ELEMENTS(elements); ++e) {
+    uint64_t data = 0;
+    const double unit = 2.0 * leati_element_unit(elements[e]);
+    const double cases[][3] = {
+        /* before, steps, after */
+        {1.0, 1, 1.0 + unit}, {1.0, -1, 1.0 - unit / 2}, {-1.0, 3, -1.0 - 3 * unit}, {-1.0, -2, unit - 1.0},
+        {0.0, 5, 0.0},        {INFINITY, -1, INFINITY}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); ++i) {
+      leati_element_write_float(elements[e], &data, 0, cases[i][0]);
+      leati_element_step(elements[e], &data, 0, (int64_t)cases[i][1]);
+      assert_true(leati_element_read(elements[e], &data, 0) == cases[i][2]);
+    }
+    /* The smallest number is one above zero. */
+    memset(&data, 0, sizeof(data));
+    memset(&data, 1, 1);
+    const double smallest = leati_element_read(elements[e], &data, 0);
+    leati_element_step(elements[e], &data, 0, -1);
+    assert_true(smallest > 0.0 && leati_element_read(elements[e], &data, 0) == smallest);
+    leati_element_step(elements[e], &data, 0, -2);
+    assert_true(leati_element_read(elements[e], &data, 0) == smallest);
+    leati_element_write_float(elements[e], &data, 0, NAN);
+    leati_element_step(elements[e], &data, 0, 1);
+    assert_true(isnan(leati_element_read(elements[e], &data, 0)));
+  }
+  uint16_t largest = 0x7bff;
+  leati_element_step(LEATI_FLOAT16, &largest, 0, 1);
+  assert_int_equal(largest, 0x7bff);
+}
+
 static void tolerance_follows_type_and_depth(void **state) {
   (void)state;
   const struct {
     leati_element element;
     size_t nodes;
     double value;
+    int64_t ulps;
   } cases[] = {
-      {LEATI_FLOAT32, 1, 0x1p-10},  {LEATI_FLOAT32, 1024, 0x1p-10}, {LEATI_FLOAT32, 4096, 0x1p-9},
-      {LEATI_FLOAT64, 10, 0x1p-39}, {LEATI_FLOAT16, 1, 0x1p-7},     {LEATI_FLOAT16, 256, 0x1p-6},
-      {LEATI_BFLOAT16, 64, 0x1p-4},
+      {LEATI_FLOAT32, 1, 0x1p-10, 32},  {LEATI_FLOAT32, 1024, 0x1p-10, 32}, {LEATI_FLOAT32, 4096, 0x1p-9, 64},
+      {LEATI_FLOAT64, 10, 0x1p-39, 32}, {LEATI_FLOAT16, 1, 0x1p-7, 8},      {LEATI_FLOAT16, 256, 0x1p-6, 16},
+      {LEATI_BFLOAT16, 64, 0x1p-4, 8},
   };
   for (size_t i = 0; i < G_N_ELEMENTS(cases); ++i) {
     leati_tolerance out;
     leati_tolerance_choose(cases[i].element, cases[i].nodes, &out);
     assert_true(out.value == cases[i].value);
+    assert_int_equal(out.ulps, cases[i].ulps);
     assert_non_null(strstr(out.reason, leati_element_name(cases[i].element)));
     g_free(out.reason);
   }
@@ -180,6 +263,9 @@ int main(void) {
       cmocka_unit_test(zero_has_the_scale_of_one_rounding),
       cmocka_unit_test(shape_and_type_count),
       cmocka_unit_test(whole_numbers_are_exact),
+      cmocka_unit_test(spread_allows_what_right_results_do),
+      cmocka_unit_test(distance_is_of_finite_elements),
+      cmocka_unit_test(steps_are_to_neighbours),
       cmocka_unit_test(tolerance_follows_type_and_depth),
       cmocka_unit_test(float16_rounds_to_nearest_even),
       cmocka_unit_test(bfloat16_rounds_to_nearest_even),

@@ -101,6 +101,21 @@ if ! grep -Eq '^crowd, batched +40 +- +- +- ' "$work/out" ||
   sed 's/^/     /' "$work/out"
 fi
 expect 0 '0 wrong' "$models/crowd.onnx" -p cpu --threads 4 --batch 1
+# What is beyond the tolerance is right if the CPU's own results lie as far apart, and wrong if they do not, even where
+# its largest error is no larger than theirs.
+expect 0 '4 beyond the tolerance are right by what the CPU provider differs from itself (NOTE)' "$models/stepped.onnx" \
+  -p cpu --threads 4 --batch 4 --batch-delay-us 3600000000 --runs 1 --warmup 0
+expect 0 'NOTE stepped, batched thread 0, 2 times' "$models/stepped.onnx" -p cpu --threads 4 --batch 4 \
+  --batch-delay-us 3600000000 --runs 1
+expect 0 'itself with inputs off by up to 32 ulp: off by' "$models/stepped.onnx" -p cpu --threads 4 --batch 4 \
+  --batch-delay-us 3600000000 --runs 1
+expect 0 '"outputs_within_spread" : 8' "$models/stepped.onnx" -p cpu --threads 4 --batch 4 \
+  --batch-delay-us 3600000000 --runs 1 --json
+expect 1 'WRONG stepped, batched' "$models/stepped.onnx" -p cpu --threads 4 --batch 4 --batch-delay-us 3600000000 \
+  --runs 1 --tolerance 0.001
+expect 1 'the CPU provider differs from itself by 0.0e+00 (rms 0.0e+00) between optimisation levels, by 1.0e-02' \
+  "$models/pulled.onnx" -p cpu --threads 4 --batch 4 --batch-delay-us 3600000000 --runs 1
+expect 1 'WRONG pulled, batched' "$models/pulled.onnx" -p cpu --threads 4 --batch 4 --batch-delay-us 3600000000 --runs 1
 expect 2 "input 'x' is [?,?,3], whose axis 1 is named 'batch'; axis 0" "$models/recurrent.onnx" -p cpu --batch 8
 expect 2 "--batch 8: $models/four.onnx: input 'x' is [4,16]; axis 0" "$models/four.onnx" -p cpu --batch 8
 expect 2 "output 'sum' is []; axis 0" "$models/total.onnx" -p cpu --batch 8
@@ -157,7 +172,7 @@ checks=$((checks + 1))
   failures=$((failures + 1))
   echo 'FAIL --save-outputs made a folder that nobody asked for'
 }
-expect 2 'does not run on the CPU provider' "$models/words.onnx" -p cpu --range ids=0:100000 --dim length=50
+expect 2 'with these inputs (--dim, --shape, --range' "$models/words.onnx" -p cpu --range ids=0:100000 --dim length=50
 
 # A report: well-formed, with the data of --json, from 1, 2, 4, ... threads; names in it are text.
 # page FILE JSON ARGUMENT...: what report_page.py finds right.

@@ -120,6 +120,26 @@ def main():
          [("x", TensorProto.FLOAT, ["time", "batch", 3])],
          [("y", TensorProto.FLOAT, ["time", "batch", 3])],
          [("axis", numpy.array(0))])
+    # Each number of a row on the nearest of steps of a hundredth, once it is moved towards the mean of the rows: by
+    # what roundings come to, so that some are on the next step and none is wrong, and by so much that a row is wrong.
+    for name, share in (("stepped", 2.0**-20), ("pulled", 2.0**-8)):
+        save(name,
+             [node("ReduceMean", ["x"], ["m"], "mean", axes=[0]),
+              node("Sub", ["m", "x"], ["d"], "distance"),
+              node("Mul", ["d", "share"], ["p"], "pull"),
+              node("Add", ["x", "p"], ["z"], "move"),
+              node("Mul", ["z", "steps"], ["s"], "widen"),
+              node("Round", ["s"], ["r"], "step"),
+              node("Div", ["r", "steps"], ["y"], "narrow")],
+             [("x", TensorProto.FLOAT, ["batch", 65536])],
+             [("y", TensorProto.FLOAT, ["batch", 65536])],
+             [("share", numpy.array(share, numpy.float32)), ("steps", numpy.array(100, numpy.float32))])
+    # Numbers near 0 that a provider may compute as the difference of numbers near 1.
+    save("faint",
+         [node("Add", ["x", "c"], ["s"], "sink"), node("Sigmoid", ["s"], ["y"], "bend")],
+         [("x", TensorProto.FLOAT, [64])],
+         [("y", TensorProto.FLOAT, [64])],
+         [("c", numpy.array([-17], numpy.float32))])
     # One output is without axes, so that there is nothing to give each row.
     save("total",
          [node("ReduceSum", ["x"], ["sum"], "add_up", keepdims=0),
