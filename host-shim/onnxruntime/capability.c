@@ -176,13 +176,21 @@ static OrtStatus *claim_islands(const asking *self, leati_node_list *list, uint3
   return status;
 }
 
-static OrtStatus *tell_arithmetic(const asking *self, const OrtNode *node) {
+/* Says why a node stays with another provider although Leat could run it. */
+static OrtStatus *tell_why(const asking *self, const OrtNode *node, const char *reason) {
   leati_node_form form;
   OrtStatus *status = leati_kernel_registry_find(self->registry, node, &form);
   if (!status) {
-    log_refusal(self, form.type, form.name, "it computes shapes from shapes, which costs less on the host");
+    log_refusal(self, form.type, form.name, reason);
   }
   return status;
+}
+
+static OrtStatus *tell_host_node(const asking *self, const leati_listed_node *node) {
+  return tell_why(self, node->node,
+                  node->of_shapes
+                      ? "it computes shapes from shapes, which costs less on the host"
+                      : "what it takes and gives is on the host in any case, and the copies would cost more than it");
 }
 
 /* Claims the nodes that are in no island, each for a kernel of its own. */
@@ -190,6 +198,7 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
   OrtStatus *status = NULL;
   size_t claimed = 0;
   size_t arithmetic = 0;
+  size_t between = 0;
   size_t joined = 0;
   for (size_t i = 0; i < list->count && !status; i++) {
     const leati_listed_node *node = &list->nodes[i];
@@ -197,32 +206,33 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
     const bool mine = node->info && !on_host;
     if (mine && node->island == 0) {
       status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, node->node);
-    } else if (node->on_host) {
-      status = tell_arithmetic(self, node->node);
+    } else if (on_host) {
+      status = tell_host_node(self, node);
     }
     claimed += mine;
-    arithmetic += on_host;
+    arithmetic += on_host && node->of_shapes;
+    between += on_host && !node->of_shapes;
     joined += node->island != 0;
   }
   if (!status && list->count != 0) {
     leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
                   LEATI_PROVIDER_NAME
-                  ": %zu of %zu nodes run on Leat, %zu of them in %u islands; %zu of shape arithmetic stay on the host",
-                  claimed, list->count, joined, islands, arithmetic);
+                  ": %zu of %zu nodes run on Leat, %zu of them in %u islands; %zu of shape arithmetic and %zu between "
+                  "nodes of other providers stay on the host",
+                  claimed, list->count, joined, islands, arithmetic, between);
   }
   return status;
 }
 
 /* Whether a body of If, Loop or Scan has work for a device: its nodes run where If and its kind do, on the host, and
  * each value that crosses the border is copied and waited for in every iteration. Counting and comparing is not worth
- * that; a product or a convolution is. */
+ * that, nor is a pass over what is copied; what reads each element many times is, and the specifications' names of all
+ * such operators have one of these words in them. */
 static bool has_work(const leati_node_list *list) {
-  static const char *const operators[] = {"Attention",          "Conv",       "ConvTranspose",       "FusedConv",
-                                          "FusedGemm",          "Gemm",       "GroupQueryAttention", "MatMul",
-                                          "MultiHeadAttention", "FusedMatMul"};
+  static const char *const words[] = {"Attention", "Conv", "Einsum", "Gemm", "MatMul"};
   for (size_t i = 0; i < list->count; i++) {
-    for (size_t k = 0; k < sizeof(operators) / sizeof(operators[0]) && list->nodes[i].info; k++) {
-      if (strcmp(list->nodes[i].info->name, operators[k]) == 0) {
+    for (size_t k = 0; k < sizeof(words) / sizeof(words[0]) && list->nodes[i].info; k++) {
+      if (strstr(list->nodes[i].info->name, words[k])) {
         return true;
       }
     }
@@ -264,32 +274,64 @@ static OrtStatus *refuse_session(const asking *self, const OrtNode *node, const 
   return self->runtime->ep->EpGraphSupportInfo_AddNodesToFuse(self->support, &node, 1, NULL);
 }
 
-/* Asks whether the nodes that Leat refuses can run without it. */
-static OrtStatus *check_rest(const asking *self, const OrtGraph *graph, const leati_node_list *list, bool *runs) {
+/* Finds a node that the CPU provider cannot run, among those that Leat could run, or among those that it could not and
+ * nobody has. NULL in `*out`: there is none. */
+static OrtStatus *find_unrunnable(const asking *self, const OrtGraph *graph, const leati_node_list *list,
+                                  bool supported, const OrtNode **out, const char **why) {
   leati_scratch scratch = {0};
-  const OrtNode **rest = leati_scratch_alloc(&scratch, list->count, sizeof(*rest));
-  OrtStatus *status = rest ? NULL : leati_node_list_no_memory(self->runtime);
+  const OrtNode **nodes = leati_scratch_alloc(&scratch, list->count, sizeof(*nodes));
+  OrtStatus *status = nodes ? NULL : leati_node_list_no_memory(self->runtime);
   size_t count = 0;
+  *out = NULL;
   for (size_t i = 0; i < list->count && !status; i++) {
     const char *taken_by = NULL;
-    status = list->nodes[i].info ? NULL : self->runtime->ort->Node_GetEpName(list->nodes[i].node, &taken_by);
-    if (!status && !list->nodes[i].info && !(taken_by && *taken_by)) {
-      rest[count++] = list->nodes[i].node;
+    const bool asked = supported == (list->nodes[i].info != NULL);
+    status = asked ? self->runtime->ort->Node_GetEpName(list->nodes[i].node, &taken_by) : NULL;
+    if (!status && asked && !(taken_by && *taken_by)) {
+      nodes[count++] = list->nodes[i].node;
     }
   }
-  const char *why = NULL;
-  const size_t unrunnable = status ? count : leati_fallback_find_unrunnable(self->runtime, graph, rest, count, &why);
-  if (!status && unrunnable < count) {
-    status = refuse_session(self, rest[unrunnable], why);
-    *runs = self->findings->unrunnable == NULL;
+  const size_t found = status ? count : leati_fallback_find_unrunnable(self->runtime, graph, nodes, count, why);
+  if (found < count) {
+    *out = nodes[found];
   }
   leati_scratch_clear(&scratch);
   return status;
 }
 
+/* Refuses the session if one of the nodes that Leat cannot run can run nowhere. */
+static OrtStatus *check_rest(const asking *self, const OrtGraph *graph, const leati_node_list *list, bool *runs) {
+  const OrtNode *node = NULL;
+  const char *why = NULL;
+  OrtStatus *status = find_unrunnable(self, graph, list, false, &node, &why);
+  if (!status && node) {
+    status = refuse_session(self, node, why);
+    *runs = self->findings->unrunnable == NULL;
+  }
+  return status;
+}
+
+/* Decides whether nodes of a body run on the device, and says why not. Without work they do if the CPU provider cannot
+ * run them. */
+static OrtStatus *weigh_body(const asking *self, const OrtGraph *graph, const leati_node_list *list, bool *worth) {
+  const OrtNode *node = NULL;
+  const char *why = NULL;
+  *worth = has_work(list);
+  OrtStatus *status = *worth ? NULL : find_unrunnable(self, graph, list, true, &node, &why);
+  *worth = *worth || node;
+  for (size_t i = 0; i < list->count && !status && !*worth; i++) {
+    if (list->nodes[i].info) {
+      status = tell_why(self, list->nodes[i].node,
+                        "the body that it is in has no matrix product, convolution or attention that Leat runs, and "
+                        "copies into a body and out of it would cost more than the rest");
+    }
+  }
+  return status;
+}
+
 static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_list *list,
                           const leati_capability_wishes *wishes) {
-  bool runs = true;
+  bool runs = true, worth = true;
   OrtStatus *status = leati_node_list_read(list, self->runtime, graph);
   for (size_t i = 0; i < list->count && !status; i++) {
     status = ask_node(self, list->nodes[i].node, &list->nodes[i].info);
@@ -297,7 +339,10 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   if (!status) {
     status = check_rest(self, graph, list, &runs);
   }
-  if (status || !runs || (self->is_body && !has_work(list))) {
+  if (!status && runs && self->is_body) {
+    status = weigh_body(self, graph, list, &worth);
+  }
+  if (status || !runs || !worth) {
     return status;
   }
   self->findings->has_bodies = self->findings->has_bodies || self->is_body;

@@ -262,6 +262,10 @@ static OrtStatus *read_graph(graph *self) {
 /* ---- Deciding -----------------------------------------------------------------------------------------------------
  */
 
+static bool bit(uint64_t bits, int64_t index) {
+  return index >= 0 && index < 64 && (bits >> index & 1) != 0;
+}
+
 /* Whether a use of a value is on the host, if the nodes known to feed it alone go there. */
 static bool used_on_host(const graph *self, const use *where) {
   if (where->consumer < 0) {
@@ -272,8 +276,7 @@ static bool used_on_host(const graph *self, const use *where) {
     return true;
   }
   const vertex *consumer = &self->vertices[where->consumer];
-  return (where->input < 64 && (info->host_inputs >> where->input & 1) != 0) ||
-         (consumer->in_table && consumer->feeds_host);
+  return bit(info->host_inputs, where->input) || (consumer->in_table && consumer->feeds_host);
 }
 
 static bool feeds_host_alone(const graph *self, const vertex *at) {
@@ -304,7 +307,7 @@ static bool comes_from_host(const graph *self, const vertex *at, const origin *f
   if (!producer->info) {
     return at->feeds_host;
   }
-  return producer->on_host || (from->output < 64 && (producer->info->host_outputs >> from->output & 1) != 0);
+  return producer->on_host || bit(producer->info->host_outputs, (int64_t)from->output);
 }
 
 static bool belongs_on_host(const graph *self, const vertex *at) {
@@ -330,6 +333,44 @@ static bool belongs_on_host(const graph *self, const vertex *at) {
   return fed;
 }
 
+/* Whether a node that stays on the host computes with what Shape and its kind give, or what such nodes give. */
+static bool takes_shapes(const graph *self, const vertex *at) {
+  for (size_t i = 0; i < at->origin_count; i++) {
+    const int64_t producer = at->origins[i].producer;
+    const leati_listed_node *giver = producer >= 0 ? &self->list->nodes[producer] : NULL;
+    if (giver &&
+        (giver->of_shapes || (giver->info && bit(giver->info->host_outputs, (int64_t)at->origins[i].output)))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Whether a node of the device takes what a node on the host gives as a shape, or a node does that computes shapes. */
+static bool gives_shapes(const graph *self, const vertex *at) {
+  for (size_t i = 0; i < at->result_count; i++) {
+    for (size_t j = 0; j < at->results[i].use_count; j++) {
+      const use *where = &at->results[i].uses[j];
+      const leati_listed_node *taker = where->consumer >= 0 ? &self->list->nodes[where->consumer] : NULL;
+      if (taker && (taker->of_shapes || (taker->info && bit(taker->info->host_inputs, where->input)))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Sets `of_shapes`, from where shapes are given on, and from where they are taken back. */
+static void tell_shapes(const graph *self) {
+  leati_listed_node *nodes = self->list->nodes;
+  for (size_t i = 0; i < self->list->count; i++) {
+    nodes[i].of_shapes = nodes[i].on_host && takes_shapes(self, &self->vertices[i]);
+  }
+  for (size_t i = self->list->count; i-- > 0;) {
+    nodes[i].of_shapes = nodes[i].of_shapes || (nodes[i].on_host && gives_shapes(self, &self->vertices[i]));
+  }
+}
+
 OrtStatus *leati_shape_arithmetic_find(leati_node_list *list) {
   graph self = {.runtime = list->runtime, .list = list};
   OrtStatus *status = read_graph(&self);
@@ -341,6 +382,7 @@ OrtStatus *leati_shape_arithmetic_find(leati_node_list *list) {
     for (size_t i = 0; i < list->count; i++) {
       list->nodes[i].on_host = belongs_on_host(&self, &self.vertices[i]);
     }
+    tell_shapes(&self);
   }
   leati_scratch_clear(&self.scratch);
   return status;

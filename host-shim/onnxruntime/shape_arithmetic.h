@@ -9,7 +9,7 @@
 
 #include "node_list.h"
 
-/** Finds the nodes that are better left to the host, and sets their `on_host`.
+/** Finds the nodes that are better left to the host, and sets their `on_host` and `of_shapes`.
  *
  * A node is, if it is an operator of shape arithmetic on elements that every host provider knows, and
  * - all its inputs come from the host already: constants, shapes, and what other such nodes give; then also its outputs

@@ -79,8 +79,8 @@ def explain(model: Any) -> list[Node]:
     "session.record_ep_graph_assignment_info" set to "1": then the nodes are those of just that session, and no reason
     is known.
 
-    Returns the nodes that are left after ONNX Runtime's optimisations, in the order in which it tells them. It does not
-    tell those inside of If, Loop and Scan.
+    Returns the nodes that are left after ONNX Runtime's optimisations, those in bodies of If, Loop and Scan too, in the
+    order in which it tells them.
 
     Raises LeatError: as register(); there is no device; the model cannot be loaded; the session recorded nothing.
     """

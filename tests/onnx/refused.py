@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes sessions of models with nodes that Leat refuses.
+"""Makes sessions of models with nodes that Leat refuses or leaves to the CPU provider, and reads why.
 
 usage: refused.py LIBRARY [--oldest]
 
 LIBRARY is libleat_onnxruntime.so. Where the CPU provider has a kernel for what is refused, there is a session; where it
-has none, or one that refuses every Run, making the session fails and names the node. With --oldest, ONNX Runtime is the
+has none, or one that refuses every Run, making the session fails and names the node. The log has a reason for each node
+that stays there although Leat could run it, and for no node that is Leat's. With --oldest, ONNX Runtime is the
 one in the folder of packages that LEAT_TEST_OLDEST names. Exit status: 0, or 1 if a session is wrong, 77 if there is no
 device or no such folder.
 """
 import os
+import re
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import onnxruntime as ort
@@ -20,7 +23,7 @@ from onnx import TensorProto, helper
 import on_leat
 
 FLOAT, HALF, INT32, INT64 = TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT32, TensorProto.INT64
-BOOL, TEXT = TensorProto.BOOL, TensorProto.STRING
+INT8, BOOL, TEXT = TensorProto.INT8, TensorProto.BOOL, TensorProto.STRING
 MICROSOFT = "com.microsoft"
 value = helper.make_tensor_value_info
 node = helper.make_node
@@ -97,6 +100,61 @@ def others():
         + [value(name, INT64, None) for name in "czi"], opset=20)
 
 
+def body_of(*nodes):
+    """The nodes in a body of If, from float32 "x" to float32 "c"; the other body has one Exp."""
+    branches = {name: helper.make_graph(made, name, [], [value(made[-1].output[0], FLOAT, [4, 4])]) for name, made in
+                (("then_branch", nodes), ("else_branch", [node("Exp", ["x"], ["d"], "exp")]))}
+    return model([node("If", ["which"], ["y"], "if", **branches)],
+                 [value("which", BOOL, []), value("x", FLOAT, [4, 4]), value("w", FLOAT, [4, 4]),
+                  value("v", INT8, [4, 4])], [value("y", FLOAT, [4, 4])])
+
+
+def body_of_no_kernels():
+    """No work for a device, but the CPU provider has no kernel for bfloat16."""
+    return body_of(node("Cast", ["x"], ["a"], "there", to=TensorProto.BFLOAT16), node("Abs", ["a"], ["b"], "abs"),
+                   node("Cast", ["b"], ["c"], "back", to=FLOAT))
+
+
+def body_of_a_product():
+    return body_of(node("MatMul", ["x", "w"], ["a"], "product"), node("Abs", ["a"], ["c"], "abs"))
+
+
+def body_of_a_quantised_product():
+    return body_of(node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"], "quantise"),
+                   node("MatMulInteger", ["q", "v", "z"], ["i"], "product"),
+                   node("Cast", ["i"], ["f"], "cast", to=FLOAT), node("Mul", ["f", "s"], ["c"], "scale"))
+
+
+def body_of_little():
+    return body_of(node("Abs", ["x"], ["a"], "abs"), node("Softmax", ["a"], ["c"], "softmax"))
+
+
+def images_between_refused():
+    """Sums and products of images between convolutions of a version that Leat lacks."""
+    return model([
+        node("Conv", ["x", "w"], ["a"], "first", pads=[1, 1, 1, 1]),
+        node("Add", ["a", "a"], ["b"], "add"),
+        node("Mul", ["a", "b"], ["c"], "mul"),
+        node("Conv", ["c", "w"], ["y"], "second", pads=[1, 1, 1, 1]),
+    ], [value("x", FLOAT, [1, 4, 8, 8]), value("w", FLOAT, [4, 4, 3, 3])], [value("y", FLOAT, None)], opset=9)
+
+
+def computed_shapes():
+    """A chain from a shape to Reshape, and one that begins at an input of the model."""
+    made = model([
+        node("Relu", ["x"], ["a"], "relu"),
+        node("Shape", ["x"], ["s"], "shape"),
+        node("Gather", ["s", "zero"], ["g"], "gather"),
+        node("Concat", ["g", "rest"], ["t"], "concat", axis=0),
+        node("Reshape", ["a", "t"], ["r"], "reshape"),
+        node("Neg", ["n"], ["m"], "neg"),
+        node("Reshape", ["r", "m"], ["y"], "again"),
+    ], [value("x", FLOAT, ["n", 2, 4]), value("n", INT64, [1])], [value("y", FLOAT, None)])
+    made.graph.initializer.extend([helper.make_tensor("zero", INT64, [1], [0]),
+                                   helper.make_tensor("rest", INT64, [1], [-1])])
+    return made
+
+
 def norms_of_queries():
     """A kernel of the CPU provider's that refuses one of its inputs in each Run."""
     heads, groups, size = 4, 2, 8
@@ -131,7 +189,45 @@ NAMED = ("no provider can run the GroupNorm node 'norm' (domain 'com.microsoft',
 REFUSES_INPUT = ("no provider can run the GroupQueryAttention node 'attention' (domain 'com.microsoft', version 1). "
                  "Leat does not, because ")
 CASES = ((group_norm, NAMED), (group_norm_of_halves, NAMED), (in_a_body, NAMED), (beside_what_cannot_be_asked, NAMED),
-         (old_version_of_halves, None), (function, None), (others, None))
+         (old_version_of_halves, None), (function, None), (others, None), (body_of_no_kernels, None))
+
+# Nodes that stay on the host, with the beginning of the reason, by the path that the session takes.
+SHAPES = "it computes shapes from shapes, which costs less on the host"
+COPIES = "what it takes and gives is on the host in any case"
+NO_WORK = "the body that it is in has no matrix product, convolution or attention that Leat runs"
+VERSION = "its operator is of version 1; "
+NO_OPERATOR = "its operator is not in the backend's list"
+BESIDE_A_BODY = {"if": NO_OPERATOR, "exp": NO_WORK}
+REASONS = (
+    (images_between_refused, *2 * [{"first": VERSION, "add": COPIES, "mul": COPIES, "second": VERSION}]),
+    (computed_shapes, {"neg": SHAPES}, {"gather": SHAPES, "concat": SHAPES, "neg": SHAPES}),
+    (body_of_no_kernels, *2 * [BESIDE_A_BODY]),
+    (body_of_a_product, *2 * [BESIDE_A_BODY]),
+    (body_of_a_quantised_product, *2 * [BESIDE_A_BODY]),
+    (body_of_little, *2 * [{**BESIDE_A_BODY, "abs": NO_WORK, "softmax": NO_WORK}]),
+)
+REASON = re.compile(r"LeatExecutionProvider: \S+ node '(.*?)' stays with another provider: (.*)")
+OPTIONS = "force_graph_path", "force_direct_path"
+
+
+def wrong_reasons(made, devices, option, expected):
+    """What is wrong with the reasons in the log of a session, or None. ONNX Runtime logs to standard error alone."""
+    options = ort.SessionOptions()
+    options.log_severity_level = 0
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.add_provider_for_devices(devices, {option: "1"})
+    before = os.dup(2)
+    with tempfile.TemporaryFile() as log:
+        os.dup2(log.fileno(), 2)
+        try:
+            ort.InferenceSession(made.SerializeToString(), options, enable_fallback=0)
+        finally:
+            os.dup2(before, 2)
+            os.close(before)
+        log.seek(0)
+        told = dict(REASON.findall(log.read().decode(errors="replace")))
+    right = told.keys() == expected.keys() and all(told[name].startswith(expected[name]) for name in told)
+    return None if right else f"the log has {told}"
 
 
 def complaint(made, devices, option, expected):
@@ -158,7 +254,7 @@ def check(library):
             wrong += 1
             print("the CPU provider takes norms of queries: host-shim/onnxruntime/fallback.c says that it does not")
     for make, expected in cases:
-        for option in ("force_graph_path", "force_direct_path"):
+        for option in OPTIONS:
             made = make()
             if make is others:
                 made.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
@@ -166,7 +262,13 @@ def check(library):
             if why:
                 wrong += 1
                 print(f"{make.__name__}, {option}: {why}")
-    print(f"{2 * len(cases)} sessions, {wrong} wrong")
+    for make, *expected in REASONS:
+        for option, reasons in zip(OPTIONS, expected):
+            why = wrong_reasons(make(), devices, option, reasons)
+            if why:
+                wrong += 1
+                print(f"{make.__name__}, {option}: {why}")
+    print(f"{2 * len(cases) + 2 * len(REASONS)} sessions, {wrong} wrong")
     return 1 if wrong else 0
 
 
