@@ -157,6 +157,17 @@ int32_t leati_kernel_check(const leati_physical *physical, const leati_kernel_co
                           code->name, code->subgroup_size, device, physical->subgroup_size);
 }
 
+int32_t leati_kernel_check_once(leati_kernel_verdicts *verdicts, const leati_physical *physical, leati_kernel kernel,
+                                const leati_kernel_code *code, const char *operator_name, leat_error *err) {
+  _Atomic uint64_t *const runs = &verdicts->runs[kernel / 64];
+  const uint64_t bit = UINT64_C(1) << kernel % 64;
+  if ((atomic_load_explicit(runs, memory_order_relaxed) & bit) == 0) {
+    LEATI_TRY(leati_kernel_check(physical, code, operator_name, err));
+    (void)atomic_fetch_or_explicit(runs, bit, memory_order_relaxed);
+  }
+  return LEAT_OK;
+}
+
 /* A kernel's only uniform block has one member, the array of its records. */
 uint32_t leati_kernel_record_size(const leati_kernel_code *code) {
   uint32_t records = 0, stride = 0;

@@ -6,6 +6,7 @@
 #define LEAT_PLUGIN_DEVICE_KERNEL_H_
 
 #include <leat/backend.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -35,6 +36,18 @@ enum {
  * @errors NOT_SUPPORTED */
 int32_t leati_kernel_check(const leati_physical *physical, const leati_kernel_code *code, const char *operator_name,
                            leat_error *err);
+
+/** Which kernels an open device was found to run, so that a module is read once a device and not for each operator that
+ * is made. A bit is only ever set, and relaxed: who sees it late finds the same again. */
+typedef struct leati_kernel_verdicts {
+  _Atomic uint64_t runs[(LEATI_KERNEL_COUNT + 63) / 64];
+} leati_kernel_verdicts;
+
+/** The same as leati_kernel_check() of the kernel with a number; a refusal, whose message names the operator, is found
+ * anew each time. `verdicts`: those of the device, all zero at first.
+ * @errors NOT_SUPPORTED */
+int32_t leati_kernel_check_once(leati_kernel_verdicts *verdicts, const leati_physical *physical, leati_kernel kernel,
+                                const leati_kernel_code *code, const char *operator_name, leat_error *err);
 
 /** Bytes from one argument record of a kernel to the next, where it takes several. */
 uint32_t leati_kernel_record_size(const leati_kernel_code *code);

@@ -22,6 +22,7 @@
 struct leati_ops {
   leati_mutex lock;
   leat_op *first;
+  leati_kernel_verdicts kernels;
 };
 
 int32_t leati_ops_create(leat_device *device, leat_error *err) {
@@ -163,7 +164,8 @@ static int32_t check_kernels(const leati_op_def *def, const leat_device *device,
                                     leati_kernel_find_item(def->kernels[i], leati_type_size(type))};
       for (size_t j = 0; j < 2; ++j) {
         if (found[j] != LEATI_KERNEL_NONE) {
-          LEATI_TRY(leati_kernel_check(device->physical, &leati_kernel_codes[found[j]], def->info.name, err));
+          LEATI_TRY(leati_kernel_check_once(&device->ops->kernels, device->physical, found[j],
+                                            &leati_kernel_codes[found[j]], def->info.name, err));
         }
       }
     }

@@ -469,6 +469,26 @@ static void exact_conversions_are_asked_for(void **state) {
   assert_true(asking > 0 && asking < LEATI_KERNEL_COUNT - 1);
 }
 
+/* What tells that a module is not read again is a device that it would be refused on. A refusal is told each time. */
+static void a_kernel_that_runs_is_checked_once(void **state) {
+  (void)state;
+  leati_physical lacking = able;
+  lacking.kernel_features = 0;
+  leati_kernel_verdicts verdicts = {{0}};
+  leat_error err = {.struct_size = sizeof(err)};
+  for (leati_kernel kernel = LEATI_KERNEL_NONE + 1; kernel < LEATI_KERNEL_COUNT; ++kernel) {
+    const leati_kernel_code *const code = &leati_kernel_codes[kernel];
+    for (int again = 0; again < 2; ++again) {
+      err.message[0] = '\0';
+      assert_int_equal(leati_kernel_check_once(&verdicts, &lacking, kernel, code, "Frobnicate", &err),
+                       LEAT_ERROR_NOT_SUPPORTED);
+      assert_non_null(strstr(err.message, code->name));
+    }
+    assert_int_equal(leati_kernel_check_once(&verdicts, &able, kernel, code, "Frobnicate", &err), LEAT_OK);
+    assert_int_equal(leati_kernel_check_once(&verdicts, &lacking, kernel, code, "Frobnicate", &err), LEAT_OK);
+  }
+}
+
 /* On a software device, kernels for matrix hardware keep their loops, and nothing else of them is changed. */
 static void loops_are_kept_where_processors_multiply(void **state) {
   (void)state;
@@ -520,6 +540,7 @@ int main(void) {
       cmocka_unit_test(subgroups_are_those_that_it_is_written_for),
       cmocka_unit_test(an_unknown_capability_is_refused),
       cmocka_unit_test(exact_conversions_are_asked_for),
+      cmocka_unit_test(a_kernel_that_runs_is_checked_once),
       cmocka_unit_test(loops_are_kept_where_processors_multiply),
       cmocka_unit_test(calls_are_linked_by_constants),
   };
