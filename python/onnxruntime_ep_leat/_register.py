@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+import warnings
+from typing import Any, Mapping
 
-from ._backend import LeatError, library_path
+from ._backend import LeatError, library_path, why_no_device
 from ._build import BUILD_ID, VERSION
 
 EP_NAME = "LeatExecutionProvider"
@@ -81,7 +82,8 @@ def register(name: str = EP_NAME) -> list[Any]:
     registered already, by whomever and under whatever name, nothing is done.
 
     Returns the devices (OrtEpDevice), best first, for SessionOptions.add_provider_for_devices(); a session takes one.
-    None, if there is no usable device: why_no_device() says why.
+    An empty list, if there is no usable device: why_no_device() says why, and add_provider_for_devices() takes no such
+    list, but add_provider() goes on with the CPU.
 
     Raises LeatError: ONNX Runtime is not there or older than 1.24, another library is registered under the name, or
     the library cannot be loaded.
@@ -100,6 +102,26 @@ def register(name: str = EP_NAME) -> list[Any]:
             raise LeatError(f"ONNX Runtime cannot register {get_library_path()}: {cause}") from cause
         _registered.add(name)
         return _present(ort)
+
+
+def add_provider(options: Any, settings: Mapping[str, str] | None = None) -> Any:
+    """Adds the provider to a session's options, on the best device; registers it first unless that is done.
+
+    options: SessionOptions of a session that is yet to be made.
+    settings: the provider's options, such as {"memory_guard": "1"}.
+
+    Returns the device (OrtEpDevice). Or None, if there is no usable one: then the options are as they were, so that the
+    session runs on ONNX Runtime's CPU provider, and a RuntimeWarning says why there is none.
+
+    Raises LeatError: as register().
+    """
+    found = register()
+    if not found:
+        warnings.warn(f"Leat has no usable device, so the session runs on the CPU: {why_no_device()}", RuntimeWarning,
+                      stacklevel=2)
+        return None
+    options.add_provider_for_devices(found[:1], dict(settings or {}))
+    return found[0]
 
 
 # Names under which the library was registered here, which alone tell it where there is no device.

@@ -7,7 +7,8 @@ Usage: page.py TREE same                   the programs of docs/c.md and docs/py
        page.py TREE run c BUILD CC         compile docs/c.md's program against BUILD and run it, without and with the
                                        page's other lines of C before its end
        page.py TREE run python BUILD       run docs/python.md's program on BUILD's provider
-       page.py TREE run package BUILD      run README.md's Python on the package, put together of TREE and BUILD
+       page.py TREE run package BUILD      run README.md's Python on the package, put together of TREE and BUILD, on the
+                                           device and where there is none
 
 Exit status: 0 right, 1 not, 77 no Vulkan device to run on.
 """
@@ -117,7 +118,9 @@ def run_package(tree, build):
         sys.exit("README.md must have one block of Python, and one line that begins with: It prints `...`.")
     folder = os.path.join(build, "page", "package")
     put_package_together(tree, build, folder)
-    expect([sys.executable, "-c", lines[0]], tree, promised[0], {**os.environ, "PYTHONPATH": folder})
+    # As promised, on the CPU also where there is no device.
+    for driver in {}, {"VK_DRIVER_FILES": "/nowhere.json", "VK_ICD_FILENAMES": "/nowhere.json"}:
+        expect([sys.executable, "-c", lines[0]], tree, promised[0], {**os.environ, "PYTHONPATH": folder, **driver})
 
 
 def expect(command, tree, promised, environment=None):

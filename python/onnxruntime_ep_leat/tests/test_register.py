@@ -67,5 +67,24 @@ def test_without_a_device_nothing_fails(run, ort):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_session_is_on_the_best_device(run, devices, model):
+    done = run("-c", SCENE + "options = ort.SessionOptions()\n"
+               "device = leat.add_provider(options, {'lanes': '1'})\n"
+               "assert device.ep_metadata == leat.register()[0].ep_metadata\n"
+               f"print(*ort.InferenceSession(r'{model}', options).get_providers())")
+    assert done.returncode == 0 and done.stdout.startswith(leat.EP_NAME), done
+    assert "Warning" not in done.stderr
+
+
+def test_without_a_device_a_session_is_on_the_cpu(run, ort, model):
+    done = run("-c", SCENE + "options = ort.SessionOptions()\n"
+               "assert leat.add_provider(options, {'lanes': '1'}) is None\n"
+               f"print(*ort.InferenceSession(r'{model}', options).get_providers())",
+               VK_DRIVER_FILES="/nowhere.json", VK_ICD_FILENAMES="/nowhere.json")
+    assert done.returncode == 0 and done.stdout == "CPUExecutionProvider\n", done
+    assert "RuntimeWarning: Leat has no usable device, so the session runs on the CPU: " in done.stderr
+    assert "VK_DRIVER_FILES=/nowhere.json" in done.stderr
+
+
 def test_package_and_libraries_are_of_one_build(devices):
     assert {device.ep_metadata["version"] for device in devices} == {f"{leat.__version__}+{leat.build_id}"}
