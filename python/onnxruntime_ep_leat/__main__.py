@@ -13,7 +13,7 @@ import sys
 from . import __version__, build_id
 from ._backend import LeatError, devices, why_no_device
 from ._check import check
-from ._explain import explain
+from ._explain import explain, lacking
 from ._register import EP_NAME, onnxruntime
 from ._report import report
 
@@ -52,6 +52,9 @@ def _explain(model: str) -> int:
             kind = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
             print(f"{kind} '{node.name}' runs on {node.provider}: {node.reason or 'no reason is known'}")
     print(f"{sum(node.provider == EP_NAME for node in nodes)} of {len(nodes)} nodes run on Leat")
+    more = lacking(nodes)
+    if more:
+        print(more)
     return 0
 
 

@@ -8,14 +8,19 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Iterable
 
 from ._backend import LeatError
 from ._register import EP_NAME, onnxruntime, register
 
 RECORD = "session.record_ep_graph_assignment_info"
 _REFUSAL = re.compile(EP_NAME + r": (\S+) node '(.*?)' stays with another provider: (.*)")
+# Beginnings of reasons: host-shim/onnxruntime/kernel_registry.c and capability.c have them.
+_NO_OPERATOR = "its operator is not in the backend's list"
+_NO_VERSION = re.compile(r"its operator is of version (\d+); ")
+_BETWEEN = "what it takes and gives is on the host in any case"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -87,6 +92,29 @@ def explain(model: Any) -> list[Node]:
     if isinstance(model, (str, os.PathLike)):
         return _of_path(os.fspath(model))
     return _of_session(model)
+
+
+def lacking(nodes: Iterable[Node]) -> str:
+    """A line that says which operators and versions Leat lacks for a model, those of most nodes first, and how many
+    nodes they would bring; empty where it lacks none. A node may have more that Leat refuses, hence "up to".
+
+    nodes: what explain() gave for a path.
+    """
+    wanted: Counter[str] = Counter()
+    between = 0
+    for node in nodes:
+        kind = f"{node.domain}.{node.op_type}" if node.domain else node.op_type
+        version = _NO_VERSION.match(node.reason)
+        if version:
+            wanted[f"{kind} of version {version[1]}"] += 1
+        elif node.reason == _NO_OPERATOR:
+            wanted[kind] += 1
+        between += node.reason.startswith(_BETWEEN)
+    if not wanted:
+        return ""
+    listed = ", ".join(f"{kind} ({count})" for kind, count in wanted.most_common())
+    along = f", and {between} more between such nodes" if between else ""
+    return f"up to {sum(wanted.values())} nodes more would with {listed}{along}"
 
 
 def _main(path: str, result: str) -> int:

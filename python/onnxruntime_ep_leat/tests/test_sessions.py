@@ -107,6 +107,17 @@ def test_a_version_that_there_is_not_is_named_with_those_that_there_are(devices,
     assert told.reason == "its operator is of version 6; the backend's list has it in 11 to 13"
 
 
+def test_what_would_bring_more_nodes_is_told(devices, tmp_path, run):
+    nodes = (node("a", "Clip", ["x"], "a") + node("b", "Neg", ["a"], "b") + node("c", "Clip", ["b"], "c")
+             + node("d", "Hardmax", ["c"], "y") + node("e", "Exp", ["x"], "z"))
+    path = tmp_path / "mixed.onnx"
+    save(path, 10, nodes, [(11, "x", 1), (12, "y", 1), (12, "z", 1)])
+    told = run("-m", "onnxruntime_ep_leat", "--explain", str(path))
+    assert told.stdout.splitlines()[-2:] == [
+        "1 of 5 nodes run on Leat",
+        "up to 3 nodes more would with Clip of version 6 (2), Hardmax (1), and 1 more between such nodes"], told
+
+
 @pytest.mark.parametrize("content", [None, b"", b"no model"])
 def test_a_broken_model_is_told(devices, tmp_path, run, content):
     path = tmp_path / "broken.onnx"
