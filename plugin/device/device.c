@@ -220,6 +220,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
                      .discrete = physical->discrete,
                      .cores = leati_core_count(),
                      .processors = physical->processors != 0 ? physical->processors : config->tuning.processors_assumed,
+                     .processors_least = physical->processors != 0 ? physical->processors : LEATI_PROCESSORS_LEAST,
                      .threads = physical->max_group_invocations,
                      .tuning = config->tuning};
   device->spin_ns = config->wait_spin_us >= 0 ? config->wait_spin_us * 1000 : leati_wait_spin_standard(&device->traits);

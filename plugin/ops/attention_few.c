@@ -140,7 +140,8 @@ int32_t leati_plan_attention_few(leati_planner *planner, const leati_attention *
                   {behind->rotation.sines, &args.rotation.sines},
                   {behind->rotation.position_ids, &args.rotation.position_ids}),
       LEATI_WRITES({&a->y.view, &base->y}, {&pieces, &base->pieces}, {parts[0].to, &args.to_k},
-                   {parts[1].to, &args.to_v})};
+                   {parts[1].to, &args.to_v}),
+      .multiplications = (a->q.view.count + a->y.view.count) * (uint64_t)keys_of(a, append)};
   const uint32_t rows = base->share * base->queries;
   base->blocks = (rows + cut.rows - 1) / cut.rows;
   base->heads = (uint32_t)a->k.heads.shape[1];

@@ -169,7 +169,8 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
       .args_size = sizeof(args),
       LEATI_READS({&a->q.view, &args.q}, {&a->k.view, &args.k}, {&a->v.view, &args.v}, {a->mask, &args.mask},
                   {a->lengths.view, &args.lengths.at}, {leati_attention_sinks(a), &args.sinks}),
-      LEATI_WRITES({&a->y.view, &args.y}, {&pieces, &args.pieces})};
+      LEATI_WRITES({&a->y.view, &args.y}, {&pieces, &args.pieces}),
+      .multiplications = (a->q.view.count + a->y.view.count) * (uint64_t)a->k.heads.shape[2]};
   args.blocks = ((uint32_t)q[2] + rows - 1) / rows;
   args.groups = (uint32_t)(q[0] * q[1]) * args.blocks;
   if (args.splits > 1) {

@@ -292,7 +292,8 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
       .args_size = sizeof(args),
       LEATI_READS({x, &args.x}, {job->w, &args.weights}, {job->bias, &args.bias},
                   {job->residual, &args.epilogue.residual}),
-      LEATI_WRITES({y, &args.y})};
+      LEATI_WRITES({y, &args.y}),
+      .multiplications = y->count * (uint64_t)product3(fit->kernel)};
   leati_groups_linear(planner->device, args.count, 256, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

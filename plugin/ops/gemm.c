@@ -103,6 +103,9 @@ int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, 
   leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {(int64_t)(groups * tile_size)}};
   leati_access writes[LEATI_GEMM_RESULTS_MAX + 1];
   memcpy(writes, dispatch->writes, dispatch->write_count * sizeof(writes[0]));
+  for (uint32_t i = 0; i < dispatch->write_count; ++i) {
+    dispatch->multiplications += writes[i].view->count * args->k;
+  }
   writes[dispatch->write_count] = (leati_access){NULL, &args->pieces};
   if (args->splits > 1) {
     LEATI_TRY(leati_plan_temporary(planner, &pieces, err));

@@ -7,6 +7,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "memory/memory.h"
+#include "policy/submitting.h"
 
 /* Bindings lie so far apart that no view of one reaches another. */
 #define ORIGIN_SHIFT 48
@@ -215,6 +216,17 @@ static int32_t need_pipeline(leat_device *device, const leati_pipeline_key *key,
   return LEAT_OK;
 }
 
+/* Bytes that a step may touch. */
+static uint64_t bytes_of(const leati_planner *planner, const leati_plan_step *step) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < step->read_count + step->write_count; ++i) {
+    const leati_plan_access *const access = &planner->accesses[step->first_access + i];
+    const uint64_t extent = (uint64_t)(access->end - access->begin);
+    bytes += access->runs.pitch == 0 ? extent : (extent / access->runs.pitch + 1) * access->runs.size;
+  }
+  return bytes;
+}
+
 int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *dispatch, leat_error *err) {
   if (dispatch->groups[0] == 0 || dispatch->groups[1] == 0 || dispatch->groups[2] == 0) {
     return LEAT_OK;
@@ -254,6 +266,7 @@ int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *d
   unsigned char *const record = planner->args + step.args;
   put_accesses(planner, dispatch->reads, dispatch->read_count, dispatch->args, record, &step.read_count);
   put_accesses(planner, dispatch->writes, dispatch->write_count, dispatch->args, record, &step.write_count);
+  step.work_us = leati_dispatch_us(&planner->device->traits, bytes_of(planner, &step), dispatch->multiplications);
   if (dispatch->finding != NULL) {
     step.finding_field = (uint32_t)((const unsigned char *)dispatch->finding - (const unsigned char *)dispatch->args);
     step.tells = planner->guarded;

@@ -66,7 +66,8 @@ typedef struct leati_dispatch_desc {
    * `args`: for workgroups to find out which of them is the last. They lie behind the argument record. 0: none. */
   uint32_t counter_count;
   const uint64_t *counters;
-  const uint64_t *finding; /**< NULL, or where in `args` the address goes at which the kernel tells of `fault` */
+  uint64_t multiplications; /**< of pairs that are added up, if there are more than the tensors have elements; else 0 */
+  const uint64_t *finding;  /**< NULL, or where in `args` the address goes at which the kernel tells of `fault` */
   leati_fault fault;
   const char *name; /**< with `finding`: of the operator; constant */
 } leati_dispatch_desc;

@@ -101,7 +101,8 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&x, &args.x}),
-      LEATI_WRITES({y, &args.y})};
+      LEATI_WRITES({y, &args.y}),
+      .multiplications = y->count * (uint64_t)(fit.kernel[0] * fit.kernel[1] * fit.kernel[2])};
   leati_groups_linear(planner->device, args.count, 256, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }

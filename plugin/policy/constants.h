@@ -119,6 +119,32 @@
  * more memory. From: reasoning (16 lists of 47 dispatches take about as much). Measure: the same. */
 #define LEATI_MERGED_RECORDS_SIZE (UINT64_C(256) << 10)
 
+/* ---- The work of a submission (policy/submitting.h)
+ * ----------------------------------------------------------------
+ */
+
+/** Microseconds of device time of one submission at most, by estimate: drivers reset a device of which one takes
+ * seconds (2 s at the soonest, as far as known). Larger: fewer submissions of work that takes long; less is left
+ * between the estimate and the reset. From: reasoning (a twentieth of 2 s, because an estimate may be that far below
+ * what a slow device takes). Measure: ctest -R nulldriver.long_lists; whole models. */
+#define LEATI_SUBMISSION_US UINT64_C(100000)
+/** Bytes that a processor of the device moves in a nanosecond at least, and multiplications of pairs that are added up,
+ * by kernels that do either well: about a twentieth of what processors of GPUs are built for. Larger: fewer
+ * submissions; estimates of slow devices are too low. From: reasoning (a processor of an H200 moves 36 bytes a
+ * nanosecond and multiplies 230 pairs of float32, one of a phone's GPU 5 and 50). Measure: whole models, by the calls
+ * of vkQueueSubmit. */
+#define LEATI_PROCESSOR_BYTES UINT64_C(2)
+#define LEATI_PROCESSOR_MULTIPLICATIONS UINT64_C(16)
+/** Processors that a device is taken to have for that where no extension tells: those of a small integrated GPU.
+ * Larger: likewise. From: reasoning. Measure: the same, on such a device. */
+#define LEATI_PROCESSORS_LEAST 4u
+/** Bytes that a copy between host and device moves in a nanosecond at least. Larger: likewise. From: reasoning (PCI
+ * Express 3.0 with four lanes). Measure: leat-bench --only download. */
+#define LEATI_BUS_BYTES UINT64_C(4)
+/** Nanoseconds of a dispatch or copy beside what it moves and multiplies. Larger: shorter submissions of many small
+ * ones. From: benchmarks, "Side by side" (a dispatch behind a barrier). Measure: launch. */
+#define LEATI_COMMAND_NS UINT64_C(4000)
+
 /* ---- Recording (policy/submitting.h)
  * ---------------------------------------------------------------------------------
  */

@@ -3,6 +3,21 @@
 
 #include "policy/lane_tuner.h"
 
+/* Microseconds, as many as a command can have. */
+static uint32_t to_us(uint64_t ns) {
+  const uint64_t us = ns / 1000;
+  return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+}
+
+uint32_t leati_dispatch_us(const leati_traits *traits, uint64_t bytes, uint64_t multiplications) {
+  return to_us(LEATI_COMMAND_NS + bytes / (traits->processors_least * LEATI_PROCESSOR_BYTES) +
+               multiplications / (traits->processors_least * LEATI_PROCESSOR_MULTIPLICATIONS));
+}
+
+uint32_t leati_copy_us(const leati_traits *traits, uint64_t bytes, bool bus) {
+  return bus ? to_us(LEATI_COMMAND_NS + bytes / LEATI_BUS_BYTES) : leati_dispatch_us(traits, 2 * bytes, 0);
+}
+
 int32_t leati_lonely_next(int32_t lonely, uint32_t in_flight, bool one_list) {
   /* With more than one batch in flight lists had no reason to meet. */
   if (lonely < 0) {

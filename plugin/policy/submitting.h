@@ -24,12 +24,27 @@ static inline bool leati_list_goes_if_alone(uint32_t commands, uint32_t barriers
   return barriers >= LEATI_BARRIERS_WORTH_SUBMITTING && commands % LEATI_COMMANDS_PER_LOOK == 0;
 }
 
+/* ---- The work of a submission -------------------------------------------------------------------------------------
+ */
+
+/** Microseconds that a dispatch takes at most, by estimate, which may touch so many bytes and multiplies so many pairs
+ * of numbers to add them up. It is for a device whose processors do a twentieth of what those of GPUs are built for; a
+ * dispatch that has too few workgroups for all of them, or reads bytes again and again, may take longer. */
+uint32_t leati_dispatch_us(const leati_traits *traits, uint64_t bytes, uint64_t multiplications);
+/** The same of a copy of so many bytes; `bus`: between host and device. */
+uint32_t leati_copy_us(const leati_traits *traits, uint64_t bytes, bool bus);
+/** Whether a submission with work that is estimated to take `has` microseconds takes on work of `more`. */
+static inline bool leati_submission_takes(uint64_t has, uint64_t more) {
+  return has == 0 || has + more <= LEATI_SUBMISSION_US;
+}
+
 /* ---- Groups and command buffers -----------------------------------------------------------------------------------
  */
 
-/** Whether a group of so many lists takes one more. */
-static inline bool leati_group_takes(uint32_t lists) {
-  return lists < LEATI_COMMAND_BUFFER_LISTS_MAX;
+/** Whether a group of so many lists, whose work is estimated to take `has_us`, takes one more with work of `more_us`:
+ * it is one submission. */
+static inline bool leati_group_takes(uint32_t lists, uint64_t has_us, uint64_t more_us) {
+  return lists < LEATI_COMMAND_BUFFER_LISTS_MAX && leati_submission_takes(has_us, more_us);
 }
 /** Whether a command buffer with so many lists may be one that is held, or is to be held. Where several threads attend
  * the lane, they meet while the leader writes, and would meet less if it did not. */

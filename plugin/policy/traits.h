@@ -12,12 +12,13 @@
 
 /** A device and its host. */
 typedef struct leati_traits {
-  bool software;       /**< its kernels run on the host's processors */
-  bool discrete;       /**< a GPU with memory of its own */
-  uint32_t cores;      /**< processors of the host that this process may use, at least 1 */
-  uint32_t processors; /**< of the device, each of which runs workgroups by itself, at least 1 */
-  uint32_t threads;    /**< of a workgroup in one dimension at most */
-  leati_tuning tuning; /**< what kernels are cut by */
+  bool software;             /**< its kernels run on the host's processors */
+  bool discrete;             /**< a GPU with memory of its own */
+  uint32_t cores;            /**< processors of the host that this process may use, at least 1 */
+  uint32_t processors;       /**< of the device, each of which runs workgroups by itself, at least 1 */
+  uint32_t processors_least; /**< of the device, at least 1: as many as are known, or fewer than it has */
+  uint32_t threads;          /**< of a workgroup in one dimension at most */
+  leati_tuning tuning;       /**< what kernels are cut by */
 } leati_traits;
 
 #endif /* LEAT_PLUGIN_POLICY_TRAITS_H_ */

@@ -28,9 +28,10 @@ typedef enum leati_transfer {
 
 /** A command, before it is recorded into a command buffer. */
 typedef struct leati_command {
-  leati_command_kind kind;
+  uint8_t kind;     /**< a leati_command_kind */
   bool barrier;     /**< everything before it in its list must be visible to it */
   uint8_t transfer; /**< a leati_transfer */
+  uint32_t work_us; /**< estimate of what it takes the device (policy/submitting.h) */
   union {
     struct {
       leati_pipeline *pipeline;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/commit_group.h"
 
+#include <string.h>
+
 #include "core/gate.h"
 #include "core/status.h"
 #include "policy/submitting.h"
@@ -17,6 +19,7 @@
  * its own, whose end is seen while the next one runs. */
 typedef struct commit_group {
   uint32_t count, batch_count;
+  uint64_t work_us;          /* of the lists, by estimate */
   uint32_t sent, sent_lists; /* batches that the queue has taken, and the lists in them */
   leati_submission *lists[GROUP_MAX];
   uint32_t sizes[GROUP_MAX]; /* lists of each batch; they lie in its order */
@@ -30,6 +33,12 @@ typedef struct commit_group {
   uint64_t wait_values[GROUP_MAX];
   VkPipelineStageFlags wait_stages[GROUP_MAX];
 } commit_group;
+
+/* Begins a group. Its arrays are written as it grows: clearing them would take longer than much else here. */
+static void begin_group(commit_group *g) {
+  g->count = g->batch_count = g->sent = g->sent_lists = g->wait_count = 0;
+  g->work_us = 0;
+}
 
 /* Adds a wait. False: there is no room. */
 static bool add_wait(commit_group *g, VkSemaphore semaphore, uint64_t value) {
@@ -100,7 +109,7 @@ static void add_signal(commit_group *g, const leati_external_point *external) {
 
 /* Puts a list into the group. False: it is full. */
 static bool add_list(commit_group *g, leati_lane *lane, leati_submission *list) {
-  if (!leati_group_takes(g->count)) {
+  if (!leati_group_takes(g->count, g->work_us, list->work_us)) {
     return false;
   }
   if (begins(g, list) && !begin_batch(g, lane, list)) {
@@ -110,6 +119,7 @@ static bool add_list(commit_group *g, leati_lane *lane, leati_submission *list) 
     add_signal(g, &list->external_signal);
   }
   g->lists[g->count++] = list;
+  g->work_us += list->work_us;
   ++g->sizes[g->batch_count - 1];
   return true;
 }
@@ -369,11 +379,67 @@ static void submit_all(leati_lane *lane, commit_group *g) {
   }
 }
 
+/* ---- Parts --------------------------------------------------------------------------------------------------------
+ */
+
+/* Where the part of a list ends that begins with a command: as far as one submission takes. */
+static uint32_t find_part_end(const leati_submission *list, uint32_t begin) {
+  uint64_t work_us = 0;
+  uint32_t end = begin;
+  while (end < list->command_count && leati_submission_takes(work_us, list->commands[end].work_us)) {
+    work_us += list->commands[end++].work_us;
+  }
+  return end;
+}
+
+/* Submits a list that takes longer than one submission should, in parts that are submissions of their own. Each comes
+ * after the one before; the first waits for what the list waits for, and with the last the list has run. If a part is
+ * refused, those before it run, and only then the list is let go of: they read its argument records. The leader's. */
+static void submit_parts(leati_lane *lane, commit_group *g, leati_submission *list) {
+  leat_error failure;
+  failure.struct_size = sizeof(failure);
+  leati_submission part = {.stream = list->stream,
+                           .timeline = list->timeline,
+                           .after = list->after,
+                           .to_host = list->to_host,
+                           .external_wait = list->external_wait};
+  memcpy(part.waits, list->waits, sizeof(part.waits));
+  int32_t status = LEAT_OK;
+  for (uint32_t begin = 0; begin < list->command_count && status == LEAT_OK; begin += part.command_count) {
+    const uint32_t end = find_part_end(list, begin);
+    part.commands = &list->commands[begin];
+    part.command_count = end - begin;
+    part.piece = end != list->command_count;
+    part.profile = leati_profile_part(lane->device, list, begin, end);
+    part.external_signal = part.piece ? (leati_external_point){.semaphore = NULL} : list->external_signal;
+    begin_group(g);
+    (void)add_list(g, lane, &part);
+    status = submit_some(lane, g, &failure);
+    leati_free(part.profile);
+    /* The next one waits for nothing but this one. */
+    part.after = true;
+    part.external_wait = (leati_external_point){.semaphore = NULL};
+    memset(part.waits, 0, sizeof(part.waits));
+  }
+  list->order = part.order;
+  const uint64_t taken = atomic_load_explicit(&part.semaphore_value, memory_order_relaxed);
+  if (status != LEAT_OK && taken == 0) {
+    leati_timeline_fail(list->timeline, list->value, &failure);
+    discard(lane, list);
+    return;
+  }
+  if (status != LEAT_OK) {
+    (void)atomic_fetch_sub_explicit(&lane->lists, 1, memory_order_relaxed);
+    leati_timeline_break_off(list, &failure);
+  }
+  atomic_store_explicit(&list->semaphore_value, taken, memory_order_release);
+}
+
 void leati_commit_group_submit(leati_lane *lane, leati_submission *oldest) {
   oldest = put_pieces_back(oldest);
   while (oldest != NULL) {
     commit_group g;
-    g.count = g.batch_count = g.sent = g.sent_lists = g.wait_count = 0;
+    begin_group(&g);
     while (oldest != NULL) {
       leati_submission *const next = oldest->queued;
       if (leati_timeline_fails(oldest->timeline, oldest->value)) {
@@ -384,7 +450,9 @@ void leati_commit_group_submit(leati_lane *lane, leati_submission *oldest) {
       }
       oldest = next;
     }
-    if (g.count != 0) {
+    if (g.count == 1 && g.work_us > LEATI_SUBMISSION_US) {
+      submit_parts(lane, &g, g.lists[0]);
+    } else if (g.count != 0) {
       submit_all(lane, &g);
     }
   }

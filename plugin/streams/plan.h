@@ -50,6 +50,7 @@ typedef struct leati_plan_step {
   uint32_t counters_field;  /**< where in the record their address goes, if there are any */
   uint32_t finding_field;   /**< where in the record the address of a finding goes, if it tells */
   leati_fault fault;
+  uint32_t work_us; /**< of a dispatch: estimate of what it takes the device (policy/submitting.h) */
   uint32_t node;    /**< of leati_plan::nodes, if the plan has some */
   const char *name; /**< of the operator, constant */
 } leati_plan_step;

@@ -5,6 +5,7 @@
 
 #include "core/status.h"
 #include "memory/staging.h"
+#include "streams/command.h"
 #include "streams/profiler.h"
 
 /* leati_profile_entry::command of a record of the host. */
@@ -61,6 +62,13 @@ static leati_profile_entry *append(leati_profile_list *profile, uint32_t kind, u
   return entry;
 }
 
+/* What a command of no plan does. */
+static const char *transfer_name(const leati_submission *list, uint32_t command) {
+  static const char *const names[] = {
+      [LEATI_TRANSFER_COPY] = "copy", [LEATI_TRANSFER_UPLOAD] = "upload", [LEATI_TRANSFER_DOWNLOAD] = "download"};
+  return names[list->commands[command].transfer];
+}
+
 /* Notes one command of a call. */
 static void note_step(const leati_submission *list, const leati_profile_call *call, uint64_t launch, uint32_t command) {
   const leati_plan *const plan = call->plan;
@@ -73,7 +81,7 @@ static void note_step(const leati_submission *list, const leati_profile_call *ca
   entry->command = command;
   record->step = command - call->first_command;
   if (!planned) {
-    copy_text(record->op, sizeof(record->op), call->name_of(list, command));
+    copy_text(record->op, sizeof(record->op), transfer_name(list, command));
   } else if (plan->nodes == NULL) {
     copy_text(record->op, sizeof(record->op), plan->op);
   } else {
@@ -106,7 +114,7 @@ void leati_profile_note(leat_device *device, leati_submission *list, const leati
   record->thread = leati_thread_id();
   record->step = steps;
   copy_text(record->op, sizeof(record->op),
-            call->plan != NULL ? call->plan->op : call->name_of(list, call->first_command));
+            call->plan != NULL ? call->plan->op : transfer_name(list, call->first_command));
 }
 
 /* ---- Queries ----------------------------------------------------------------------------------------------------- */
@@ -208,6 +216,32 @@ void leati_profile_end(const leat_device *device, const leati_profile_batch *bat
                                      sizeof(uint64_t), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT);
 }
 
+leati_profile_list *leati_profile_part(leat_device *device, const leati_submission *list, uint32_t begin,
+                                       uint32_t end) {
+  leati_profile_list *const whole = list->profile;
+  if (whole == NULL) {
+    return NULL;
+  }
+  const uint32_t first = whole->written;
+  while (whole->written < whole->count &&
+         (whole->entries[whole->written].command == NO_COMMAND || whole->entries[whole->written].command < end)) {
+    ++whole->written;
+  }
+  const uint32_t count = whole->written - first;
+  leati_profile_list *const part = leati_calloc(1, sizeof(*part) + count * sizeof(part->entries[0]));
+  if (part == NULL) {
+    leati_profiler_lose(device, whole->modes, count);
+    return NULL;
+  }
+  part->modes = whole->modes;
+  part->count = part->capacity = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    part->entries[i] = whole->entries[first + i];
+    part->entries[i].command -= part->entries[i].command == NO_COMMAND ? 0 : begin;
+  }
+  return part;
+}
+
 /* ---- Submitting -------------------------------------------------------------------------------------------------- */
 
 void leati_profile_sent(leat_device *device, leati_profile_batch *batch, leati_submission *const *lists, uint32_t count,
@@ -257,8 +291,12 @@ static void relate(const leat_device *device, leati_profile_clock *clock, uint64
       return;
     }
     if (device->vk.GetCalibratedTimestampsEXT(device->vk.handle, 2, clocks, values, &deviation) == VK_SUCCESS) {
-      *clock = (leati_profile_clock){
-          .known = true, .steps = values[0], .ns = values[1], .asked_ns = now, .last_ns = clock->last_ns};
+      *clock = (leati_profile_clock){.known = true,
+                                     .steps = values[0],
+                                     .ns = values[1],
+                                     .asked_ns = now,
+                                     .last_ns = clock->last_ns,
+                                     .launch = clock->launch};
       return;
     }
   }
@@ -293,30 +331,36 @@ static void fill_in(const moments *m, const leati_profile_entry *entry, leat_pro
   }
 }
 
+/* Adds a step to what its launch took. */
+static void add_step(leati_profile_launch *launch, const leat_profile_record *step) {
+  if (step->step == 0) {
+    *launch = (leati_profile_launch){0};
+  }
+  launch->begin_ns = launch->begin_ns == 0 || step->begin_ns < launch->begin_ns ? step->begin_ns : launch->begin_ns;
+  launch->end_ns = step->end_ns > launch->end_ns ? step->end_ns : launch->end_ns;
+  launch->busy_ns += step->busy_ns;
+}
+
 /* Hands out the records of a list. */
 static void collect_list(leat_device *device, const leati_profile_batch *batch, const moments *m, uint32_t lane,
-                         leati_profile_list *list) {
-  leat_profile_record launch = {.begin_ns = UINT64_MAX};
+                         leati_profile_list *list, leati_profile_launch *launch) {
   for (uint32_t i = 0; i < list->count; ++i) {
     leat_profile_record *const record = &list->entries[i].record;
     if (record->kind != LEAT_PROFILE_RECORD) {
       fill_in(m, &list->entries[i], record);
       record->submitted_ns = batch->submitted_ns;
       record->lane = lane;
-      launch.begin_ns = record->begin_ns < launch.begin_ns ? record->begin_ns : launch.begin_ns;
-      launch.end_ns = record->end_ns > launch.end_ns ? record->end_ns : launch.end_ns;
-      launch.busy_ns += record->busy_ns;
+      add_step(launch, record);
     } else {
       leat_profile_record whole = *record;
       whole.kind = LEAT_PROFILE_LAUNCH;
-      whole.begin_ns = launch.begin_ns;
-      whole.end_ns = launch.end_ns;
-      whole.busy_ns = launch.busy_ns;
+      whole.begin_ns = launch->begin_ns;
+      whole.end_ns = launch->end_ns;
+      whole.busy_ns = launch->busy_ns;
       whole.recorded_ns = record->begin_ns;
       whole.submitted_ns = batch->submitted_ns;
       whole.lane = lane;
       leati_profiler_put(device, list->modes, &whole);
-      launch = (leat_profile_record){.begin_ns = UINT64_MAX};
     }
     leati_profiler_put(device, list->modes, record);
   }
@@ -329,7 +373,7 @@ void leati_profile_collect(leat_device *device, leati_profile_batch *batch, uint
   const uint64_t begun = moment(&m, 0);
   m.late = begun < clock->last_ns ? clock->last_ns - begun : 0;
   for (uint32_t i = 0; i < batch->list_count; ++i) {
-    collect_list(device, batch, &m, lane, batch->lists[i]);
+    collect_list(device, batch, &m, lane, batch->lists[i], &clock->launch);
     leati_free(batch->lists[i]);
   }
   clock->last_ns = moment(&m, batch->query_count - 1);

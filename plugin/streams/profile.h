@@ -31,7 +31,7 @@ typedef struct leati_profile_entry {
 typedef struct leati_profile_list {
   uint32_t modes; /**< leat_device::profiling when the list was opened */
   uint32_t count, capacity;
-  uint32_t written; /**< entries whose commands are in the command buffer */
+  uint32_t written; /**< entries whose commands are in the command buffer, or in parts that were made */
   leati_profile_entry entries[];
 } leati_profile_list;
 
@@ -42,7 +42,6 @@ typedef struct leati_profile_call {
   uint32_t first_command; /**< of those in the list; the last is the list's */
   const leati_plan *plan; /**< NULL: it copies */
   uint32_t first_of_plan; /**< command of the plan's first step; the others follow */
-  const char *(*name_of)(const leati_submission *list, uint32_t command); /**< of a command that is of no plan */
 } leati_profile_call;
 
 /** The profile of a command buffer. Belongs to the leader of the lane. */
@@ -57,12 +56,18 @@ typedef struct leati_profile_batch {
   leati_profile_list *lists[LEATI_COMMAND_BUFFER_LISTS_MAX];
 } leati_profile_batch;
 
+/** What the steps of a call that were collected so far took, on the host's clock. */
+typedef struct leati_profile_launch {
+  uint64_t begin_ns, end_ns, busy_ns; /**< a begin of 0: there are none */
+} leati_profile_launch;
+
 /** How the clock of a queue is related to the host's. The leader's of its lane. */
 typedef struct leati_profile_clock {
   bool known;
-  uint64_t steps, ns; /**< one moment on both */
-  uint64_t asked_ns;  /**< when the driver was asked last */
-  uint64_t last_ns;   /**< the last moment that was told */
+  uint64_t steps, ns;          /**< one moment on both */
+  uint64_t asked_ns;           /**< when the driver was asked last */
+  uint64_t last_ns;            /**< the last moment that was told */
+  leati_profile_launch launch; /**< of a list that goes in parts the rest may be on the next command buffer */
 } leati_profile_clock;
 
 /* ---- Recording: the lock of the stream is held ------------------------------------------------------------------ */
@@ -74,6 +79,9 @@ void leati_profile_note(leat_device *device, leati_submission *list, const leati
 
 /* ---- Writing and submitting: the leader's ----------------------------------------------------------------------- */
 
+/** The profile of a part of a list, the commands from `begin` up to `end`, for a submission of its own; NULL: the list
+ * has none, or there is no memory. To be called for one part after the other. leati_free() frees it. */
+leati_profile_list *leati_profile_part(leat_device *device, const leati_submission *list, uint32_t begin, uint32_t end);
 /** Begins the profile of a command buffer, and gives it; NULL: there is no memory, and the profiles of the lists are
  * gone. `commands`: of all lists. */
 leati_profile_batch *leati_profile_begin(leat_device *device, leati_profile_batch **inout_kept,

@@ -148,20 +148,12 @@ static int32_t record_or_wait(leat_stream *stream, leati_record_function *record
   }
 }
 
-/* What a command of no plan does. */
-static const char *transfer_name(const leati_submission *list, uint32_t command) {
-  static const char *const names[] = {
-      [LEATI_TRANSFER_COPY] = "copy", [LEATI_TRANSFER_UPLOAD] = "upload", [LEATI_TRANSFER_DOWNLOAD] = "download"};
-  return names[list->commands[command].transfer];
-}
-
 /* Notes the pieces of downloads, each as a call of its own: it is a list of its own, which has its own times. */
 static void note_pieces(leati_recorder *recorder, uint32_t modes) {
   for (leati_submission *at = recorder->pieces; at != NULL; at = at->next) {
     leati_profile_open(at, modes);
     if (at->profile != NULL) {
-      const leati_profile_call call = {
-          .stream = recorder->stream, .begun_ns = leati_now_ns(), .name_of = transfer_name};
+      const leati_profile_call call = {.stream = recorder->stream, .begun_ns = leati_now_ns()};
       leati_profile_note(recorder->device, at, &call);
     }
   }
@@ -184,8 +176,7 @@ static int32_t record_noted(leati_recorder *recorder, const void *what, leat_err
                                      .begun_ns = begun,
                                      .first_command = recorder->command_mark,
                                      .plan = recorder->plan,
-                                     .first_of_plan = recorder->plan_mark,
-                                     .name_of = transfer_name};
+                                     .first_of_plan = recorder->plan_mark};
     leati_profile_note(recorder->device, open, &call);
     note_pieces(recorder, open->profile->modes);
   }
@@ -315,6 +306,7 @@ static inline void put_command(leat_stream *stream, leati_command *command, cons
   command->barrier = note_accesses(stream, reads, read_count, writes, write_count);
   ++stream->open->command_count;
   stream->open->barrier_count += command->barrier;
+  stream->open->work_us += command->work_us;
 }
 
 /* The spans of views; those without elements are left out, because they name no memory. Returns how many are left. */
@@ -343,6 +335,7 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
   span reads[LEATI_ACCESS_MAX], writes[LEATI_ACCESS_MAX];
   const uint32_t read_count = spans_of(dispatch->reads, dispatch->read_count, reads);
   const uint32_t write_count = spans_of(dispatch->writes, dispatch->write_count, writes);
+  command->work_us = leati_dispatch_us(&recorder->device->traits, 0, 0); /* of a small download */
   put_command(recorder->stream, command, reads, read_count, writes, write_count);
   return LEAT_OK;
 }
@@ -374,6 +367,7 @@ static int32_t append_copy(leat_stream *stream, leati_transfer transfer, VkBuffe
   *command = (leati_command){
       .kind = LEATI_COMMAND_COPY,
       .transfer = (uint8_t)transfer,
+      .work_us = leati_copy_us(&stream->device->traits, size, transfer != LEATI_TRANSFER_COPY),
       .copy = {.from = from, .to = to, .region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size}}};
   put_command(stream, command, read, read != NULL ? 1 : 0, write, write != NULL ? 1 : 0);
   return LEAT_OK;
@@ -457,8 +451,10 @@ static int32_t fill_piece(leati_recorder *recorder, const leati_view *src, const
   piece->commands[piece->command_count++] = (leati_command){
       .kind = LEATI_COMMAND_COPY,
       .transfer = LEATI_TRANSFER_DOWNLOAD,
+      .work_us = leati_copy_us(&stream->device->traits, size, true),
       .copy = {
           .from = buffer, .to = chunk->buffer, .region = {.srcOffset = from, .size = size}, .stamped = src->block}};
+  piece->work_us = piece->commands[0].work_us;
   piece->to_host = VK_PIPELINE_STAGE_TRANSFER_BIT;
   piece->piece = true;
   return LEAT_OK;
@@ -655,6 +651,7 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
   leati_command *command = NULL;
   unsigned char *record;
   LEATI_TRY(append_dispatch(recorder, step->pipeline, step->groups, step->args_size, &command, &record, err));
+  command->work_us = step->work_us;
   memcpy(record, plan->args + step->args, step->args_size);
   const uint32_t count = step->read_count + step->write_count;
   for (uint32_t i = 0; i < count; ++i) {

@@ -136,6 +136,7 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) {
   submission->chunks = NULL;
   submission->command_count = 0;
   submission->barrier_count = 0;
+  submission->work_us = 0;
   submission->to_host = 0;
   submission->delivery_count = 0;
   submission->check_count = 0;
@@ -143,7 +144,7 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) {
   leati_external_point_clear(&submission->external_wait);
   leati_external_point_clear(&submission->external_signal);
   if (submission->profile != NULL) {
-    /* It never ran. */
+    /* It never ran, or in parts, which have their own. */
     leati_free(submission->profile);
     submission->profile = NULL;
   }
@@ -245,6 +246,14 @@ static void note_failure(leati_timeline *timeline, uint64_t from, uint64_t flawe
 void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_error *cause) {
   leati_mutex_lock(&timeline->lock);
   note_failure(timeline, value, UINT64_MAX, cause);
+  leati_mutex_unlock(&timeline->lock);
+}
+
+void leati_timeline_break_off(leati_submission *submission, const leat_error *cause) {
+  leati_timeline *const timeline = submission->timeline;
+  leati_mutex_lock(&timeline->lock);
+  note_failure(timeline, submission->value + 1, submission->value, cause);
+  submission->delivery_count = submission->check_count = 0;
   leati_mutex_unlock(&timeline->lock);
 }
 

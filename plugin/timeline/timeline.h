@@ -56,6 +56,7 @@ typedef struct leati_submission {
   struct leati_command *commands;                      /**< streams/command_buffer.h */
   uint32_t command_count, command_capacity;
   uint32_t barrier_count; /**< of the commands, and of some that were taken back: about how long the list will run */
+  uint64_t work_us;       /**< likewise: estimate of what they take the device (policy/submitting.h) */
   bool after;             /**< what the queue was given before, or some of it, must have run */
   VkPipelineStageFlags to_host; /**< stages of commands that write downloads */
   leati_chunk *chunks;
@@ -67,7 +68,9 @@ typedef struct leati_submission {
   uint64_t owner;                     /**< leati_timeline::owner when it was pushed */
   uint64_t order; /**< of two lists of which one may come after the other, that one's is higher; set with the value */
   bool waited;    /**< it waits for other timelines on the device, so the downloads behind those come before its end */
-  bool piece;     /**< a later part of a large download, whose end is to be seen while what comes next runs */
+  /** It goes to the queue by itself and does not count as a list: a later part of a large download, whose end is to be
+   * seen while what comes next runs, or a part of a list that takes longer than one submission should. */
+  bool piece;
 } leati_submission;
 
 /** A point that an event stands for, or that somebody waits for because an event stood for it. Written with the event's
@@ -167,6 +170,10 @@ void leati_timeline_drop(leati_timeline *timeline, leati_submission *submission)
 
 /** Makes every wait for `value` and above fail with `cause` from now on. The first cause stays. */
 void leati_timeline_fail(leati_timeline *timeline, uint64_t value, const leat_error *cause);
+/** Makes every wait for the value of a submission and above fail with `cause`, if the queue has taken a part of it and
+ * refused the rest. The value is reached when that part has run; nothing is delivered, and no check is looked at. Then
+ * give the submission its point. */
+void leati_timeline_break_off(leati_submission *submission, const leat_error *cause);
 /** If the timeline has failed, says that what was not pushed by now is never reached, also where nothing was lost so
  * far: its stream takes nothing more. The stream's lock is held. */
 void leati_timeline_end(leati_timeline *timeline);

@@ -17,9 +17,13 @@
 #include "policy/waiting.h"
 
 /* A large GPU, one with a single processor on a host with one core, and a device that is its host. */
-static const leati_traits large = {
-    .discrete = true, .cores = 16, .processors = 128, .threads = 1024, .tuning = LEATI_TUNING_STANDARD};
-static const leati_traits tiny = {.cores = 1, .processors = 1, .tuning = LEATI_TUNING_STANDARD};
+static const leati_traits large = {.discrete = true,
+                                   .cores = 16,
+                                   .processors = 128,
+                                   .processors_least = 128,
+                                   .threads = 1024,
+                                   .tuning = LEATI_TUNING_STANDARD};
+static const leati_traits tiny = {.cores = 1, .processors = 1, .processors_least = 1, .tuning = LEATI_TUNING_STANDARD};
 static const leati_traits software = {.software = true, .cores = 4, .processors = 4, .tuning = LEATI_TUNING_STANDARD};
 
 /* Pieces that are joined one by one, at most: with what else the kernel does lavapipe ends its loops after 65535 turns.
@@ -107,8 +111,37 @@ static void a_list_goes_by_its_commands_and_barriers(void **state) {
 
 static void a_group_takes_so_many_lists(void **state) {
   (void)state;
-  assert_true(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX - 1));
-  assert_false(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX));
+  assert_true(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX - 1, 0, 0));
+  assert_false(leati_group_takes(LEATI_COMMAND_BUFFER_LISTS_MAX, 0, 0));
+}
+
+static void a_submission_takes_work_of_a_bounded_time(void **state) {
+  (void)state;
+  assert_true(leati_submission_takes(LEATI_SUBMISSION_US - 1, 1));
+  assert_false(leati_submission_takes(LEATI_SUBMISSION_US, 1));
+  assert_false(leati_submission_takes(1, UINT32_MAX));
+  assert_true(leati_group_takes(1, LEATI_SUBMISSION_US / 2, LEATI_SUBMISSION_US / 2));
+  assert_false(leati_group_takes(1, LEATI_SUBMISSION_US / 2, LEATI_SUBMISSION_US / 2 + 1));
+  /* One that takes longer by itself goes alone. */
+  assert_true(leati_group_takes(0, 0, 10 * LEATI_SUBMISSION_US));
+}
+
+static void work_is_estimated_by_what_it_moves_and_multiplies(void **state) {
+  (void)state;
+  const uint64_t bytes = LEATI_SUBMISSION_US * 1000 * LEATI_PROCESSOR_BYTES;
+  const uint64_t pairs = LEATI_SUBMISSION_US * 1000 * LEATI_PROCESSOR_MULTIPLICATIONS;
+  const uint32_t least = LEATI_COMMAND_NS / 1000;
+  assert_int_equal(leati_dispatch_us(&tiny, 0, 0), least);
+  assert_int_equal(leati_dispatch_us(&tiny, bytes, 0), LEATI_SUBMISSION_US + least);
+  assert_int_equal(leati_dispatch_us(&tiny, 0, pairs), LEATI_SUBMISSION_US + least);
+  assert_int_equal(leati_dispatch_us(&tiny, bytes, pairs), 2 * LEATI_SUBMISSION_US + least);
+  assert_int_equal(leati_dispatch_us(&large, 128 * bytes, 0), LEATI_SUBMISSION_US + least);
+  /* A copy on the device reads and writes; the bus is as fast for any device. */
+  assert_int_equal(leati_copy_us(&large, 64 * bytes, false), LEATI_SUBMISSION_US + least);
+  assert_int_equal(leati_copy_us(&large, LEATI_SUBMISSION_US * 1000 * LEATI_BUS_BYTES, true),
+                   LEATI_SUBMISSION_US + least);
+  /* What has no number is the longest. */
+  assert_int_equal(leati_dispatch_us(&tiny, UINT64_MAX, UINT64_MAX), UINT32_MAX);
 }
 
 static void short_lists_by_themselves_are_held(void **state) {
@@ -1058,6 +1091,8 @@ int main(void) {
       cmocka_unit_test(attendants_take_turns_at_asking_the_driver),
       cmocka_unit_test(a_list_goes_by_its_commands_and_barriers),
       cmocka_unit_test(a_group_takes_so_many_lists),
+      cmocka_unit_test(a_submission_takes_work_of_a_bounded_time),
+      cmocka_unit_test(work_is_estimated_by_what_it_moves_and_multiplies),
       cmocka_unit_test(short_lists_by_themselves_are_held),
       cmocka_unit_test(lists_are_merged_up_to_a_number),
       cmocka_unit_test(one_batch_in_flight_where_batches_take_longer_than_what_that_loses),
