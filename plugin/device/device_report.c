@@ -145,9 +145,8 @@ static void report_tuning(report *r) {
 }
 
 static void report_queues(report *r, int32_t number, const leati_physical *physical) {
-  VkQueueFamilyProperties families[16];
-  uint32_t count = 16;
-  physical->instance->GetPhysicalDeviceQueueFamilyProperties(physical->handle, &count, families);
+  VkQueueFamilyProperties families[LEATI_QUEUE_FAMILIES_MAX];
+  const uint32_t count = leati_physical_queue_families(physical, families);
   for (uint32_t i = 0; i < count; ++i) {
     char name[64];
     (void)snprintf(name, sizeof(name), "queue.family.%u", i);

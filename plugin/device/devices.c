@@ -152,16 +152,20 @@ static void count_usable(void) {
 }
 
 static int32_t enumerate(leat_error *err) {
-  VkPhysicalDevice handles[LEATI_DEVICES_MAX];
+  VkPhysicalDevice handles[LEATI_DEVICES_MAX] = {VK_NULL_HANDLE};
   uint32_t count = LEATI_DEVICES_MAX;
   const VkResult result = instance.EnumeratePhysicalDevices(instance.handle, &count, handles);
   if (result != VK_SUCCESS && result != VK_INCOMPLETE) {
     return leati_fail_vk(err, result, "vkEnumeratePhysicalDevices");
   }
   memset(physicals, 0, sizeof(physicals));
-  physical_count = count;
-  for (uint32_t i = 0; i < count; ++i) {
-    LEATI_TRY(leati_physical_probe(&instance, handles[i], &physicals[i], err));
+  physical_count = 0;
+  /* As many as there are, or more: a driver may say anything. */
+  for (uint32_t i = 0; i < LEATI_DEVICES_MAX && i < count; ++i) {
+    if (handles[i] != VK_NULL_HANDLE) {
+      LEATI_TRY(leati_physical_probe(&instance, handles[i], &physicals[physical_count], err));
+      ++physical_count;
+    }
   }
   qsort(physicals, physical_count, sizeof(physicals[0]), compare_physicals);
   count_usable();

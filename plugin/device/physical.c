@@ -14,6 +14,21 @@
 #define MIN_GROUP_INVOCATIONS 256u
 #define MIN_SHARED_MEMORY 32768u
 
+/* Vulkan's guaranteed minima, but for allocations, where this is what staging takes, and the largest size of subgroups
+ * and alignment that it allows. Stubs of drivers keep none of them. */
+#define MIN_GROUPS 65535u
+#define MIN_UNIFORM_RANGE 16384u
+#define MAX_UNIFORM_ALIGNMENT 256u
+#define MIN_ALLOCATION (UINT64_C(1) << 20)
+#define MAX_SUBGROUP 128u
+
+/* What no list of a driver has more of: what is behind that is not looked at. */
+#define EXTENSIONS_LISTED_MAX 4096u
+#define TIME_DOMAINS_MAX 16u
+#define MATRICES_MAX 64u
+/* Processors beyond those for which rules and kernels were tried (policy/tuning.h) do not count. */
+#define PROCESSORS_MAX 1024u
+
 /* What the kernels for matrix hardware ask of matrices: their sides divide the part of a subgroup in the smallest tile,
  * and are multiples of what is moved at once; for each row a subgroup has so many invocations at most; and so many
  * bytes of shared memory do for each of the kernels.
@@ -29,6 +44,10 @@ static void add_reason(leati_physical *physical, const char *what) {
   (void)snprintf(physical->reason + used, sizeof(physical->reason) - used, "%s%s", used == 0 ? "lacks " : ", ", what);
 }
 
+static uint32_t least_of(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+
 /* What a device has of extensions. */
 typedef struct extensions {
   VkExtensionProperties *list; /* leati_free() it, whatever came of listing */
@@ -37,13 +56,17 @@ typedef struct extensions {
 
 static int32_t list_extensions(const leati_physical *physical, extensions *out, leat_error *err) {
   *out = (extensions){.count = 0};
-  VkResult result = physical->instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &out->count, NULL);
-  if (result == VK_SUCCESS && out->count != 0) {
-    out->list = leati_calloc(out->count, sizeof(*out->list));
+  uint32_t count = 0;
+  VkResult result = physical->instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &count, NULL);
+  const uint32_t room = least_of(count, EXTENSIONS_LISTED_MAX);
+  if (result == VK_SUCCESS && room != 0) {
+    out->list = leati_calloc(room, sizeof(*out->list));
     if (out->list == NULL) {
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the list of a device's extensions");
     }
-    result = physical->instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &out->count, out->list);
+    count = room;
+    result = physical->instance->EnumerateDeviceExtensionProperties(physical->handle, NULL, &count, out->list);
+    out->count = result >= 0 ? least_of(count, room) : 0;
   }
   /* A device that cannot list them passes for one that has none; for lack of memory that may be tried again. */
   return result == VK_ERROR_OUT_OF_HOST_MEMORY ? leati_fail_vk(err, result, "vkEnumerateDeviceExtensionProperties")
@@ -53,7 +76,7 @@ static int32_t list_extensions(const leati_physical *physical, extensions *out, 
 static bool has_extension(const extensions *of, const char *name) {
   bool has = false;
   for (uint32_t i = 0; i < of->count; ++i) {
-    has = has || strcmp(of->list[i].extensionName, name) == 0;
+    has = has || strncmp(of->list[i].extensionName, name, VK_MAX_EXTENSION_NAME_SIZE) == 0;
   }
   return has;
 }
@@ -67,14 +90,20 @@ void leati_features_chain(leati_features *features) {
   features->v12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
 }
 
+uint32_t leati_physical_queue_families(const leati_physical *physical,
+                                       VkQueueFamilyProperties out[LEATI_QUEUE_FAMILIES_MAX]) {
+  uint32_t count = LEATI_QUEUE_FAMILIES_MAX;
+  physical->instance->GetPhysicalDeviceQueueFamilyProperties(physical->handle, &count, out);
+  return least_of(count, LEATI_QUEUE_FAMILIES_MAX);
+}
+
 static void choose_queue_family(leati_physical *physical) {
-  VkQueueFamilyProperties families[16];
-  uint32_t count = 16;
-  physical->instance->GetPhysicalDeviceQueueFamilyProperties(physical->handle, &count, families);
+  VkQueueFamilyProperties families[LEATI_QUEUE_FAMILIES_MAX];
+  const uint32_t count = leati_physical_queue_families(physical, families);
   physical->queue_family = UINT32_MAX;
   bool without_graphics = false;
   for (uint32_t i = 0; i < count; ++i) {
-    if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0) {
+    if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0 || families[i].queueCount == 0) {
       continue;
     }
     /* A family without graphics is the one whose queues run beside each other; among equals the one with most queues.
@@ -90,6 +119,10 @@ static void choose_queue_family(leati_physical *physical) {
   }
   if (physical->queue_family == UINT32_MAX) {
     add_reason(physical, "a queue for compute");
+  }
+  /* Times that cannot be told. */
+  if (physical->timestamp_bits > 64 || !(physical->timestamp_period > 0)) {
+    physical->timestamp_bits = 0;
   }
 }
 
@@ -127,20 +160,22 @@ uint64_t leati_physical_heap_budget(const leati_physical *physical, uint32_t hea
   VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2,
                                               .pNext = &budget};
   physical->instance->GetPhysicalDeviceMemoryProperties2(physical->handle, &memory);
-  return budget.heapBudget[heap] < size ? budget.heapBudget[heap] : size;
+  /* None at all is no answer: of a heap that is full the driver will say so when it is asked for memory. */
+  return budget.heapBudget[heap] != 0 && budget.heapBudget[heap] < size ? budget.heapBudget[heap] : size;
 }
 
 /* Finds out whether the timestamps of different queues are of one clock, which is so if the driver can relate that
  * clock to others, and whether the host's is one of these. */
 static void read_clocks(leati_physical *physical, const extensions *has) {
-  VkTimeDomainEXT domains[16];
-  uint32_t count = 16;
+  VkTimeDomainEXT domains[TIME_DOMAINS_MAX];
+  uint32_t count = TIME_DOMAINS_MAX;
   if (physical->instance->GetPhysicalDeviceCalibrateableTimeDomainsEXT == NULL ||
       !has_extension(has, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||
       physical->instance->GetPhysicalDeviceCalibrateableTimeDomainsEXT(physical->handle, &count, domains) < 0) {
     return;
   }
   bool monotonic = false;
+  count = least_of(count, TIME_DOMAINS_MAX);
   for (uint32_t i = 0; i < count; ++i) {
     physical->common_clock = physical->common_clock || domains[i] == VK_TIME_DOMAIN_DEVICE_EXT;
     monotonic = monotonic || domains[i] == VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT;
@@ -231,11 +266,27 @@ static void read_limits(leati_physical *physical, const VkPhysicalDeviceLimits *
   physical->shared_memory = limits->maxComputeSharedMemorySize;
   physical->uniform_alignment = (uint32_t)limits->minUniformBufferOffsetAlignment;
   if (limits->maxComputeWorkGroupInvocations < MIN_GROUP_INVOCATIONS ||
-      limits->maxComputeWorkGroupSize[0] < MIN_GROUP_INVOCATIONS) {
+      limits->maxComputeWorkGroupSize[0] < MIN_GROUP_INVOCATIONS || limits->maxComputeWorkGroupSize[1] == 0 ||
+      limits->maxComputeWorkGroupSize[2] == 0) {
     add_reason(physical, "workgroups of 256 invocations");
+  }
+  for (uint32_t d = 0; d < 3; ++d) {
+    if (limits->maxComputeWorkGroupCount[d] < MIN_GROUPS) {
+      static const char *const lacks[] = {"65535 workgroups along x", "65535 workgroups along y",
+                                          "65535 workgroups along z"};
+      add_reason(physical, lacks[d]);
+    }
   }
   if (limits->maxComputeSharedMemorySize < MIN_SHARED_MEMORY) {
     add_reason(physical, "32 KiB of shared memory");
+  }
+  if (limits->maxUniformBufferRange < MIN_UNIFORM_RANGE || limits->maxBoundDescriptorSets == 0 ||
+      limits->maxDescriptorSetUniformBuffersDynamic == 0) {
+    add_reason(physical, "uniform buffers of 16 KiB with a dynamic offset");
+  }
+  const VkDeviceSize alignment = limits->minUniformBufferOffsetAlignment;
+  if (alignment == 0 || alignment > MAX_UNIFORM_ALIGNMENT || (alignment & (alignment - 1)) != 0) {
+    add_reason(physical, "an alignment of uniform buffers that is a power of two up to 256");
   }
   physical->timestamp_period = limits->timestampPeriod;
 }
@@ -259,11 +310,39 @@ static void read_features(leati_physical *physical) {
   physical->has_query_reset = f.v12.hostQueryReset == VK_TRUE;
 }
 
-/* Takes over the heaps and types of memory. */
+/* Whether there is memory of a type with these properties. */
+static bool has_memory(const leati_physical *physical, VkMemoryPropertyFlags flags) {
+  const uint32_t type = leati_physical_memory_type(physical, flags, 0, 0);
+  return type != UINT32_MAX && physical->memory.memoryHeaps[physical->memory.memoryTypes[type].heapIndex].size != 0;
+}
+
+/* Whether types and heaps are as many as there is room for, and each type is of a heap. */
+static bool is_consistent(const VkPhysicalDeviceMemoryProperties *memory) {
+  bool is = memory->memoryTypeCount <= VK_MAX_MEMORY_TYPES && memory->memoryHeapCount <= VK_MAX_MEMORY_HEAPS;
+  for (uint32_t i = 0; is && i < memory->memoryTypeCount; ++i) {
+    is = memory->memoryTypes[i].heapIndex < memory->memoryHeapCount;
+  }
+  return is;
+}
+
+/* Takes over the heaps and types of memory, and notes what is missing. */
 static void read_memory(leati_physical *physical) {
   VkPhysicalDeviceMemoryProperties2 memory = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
   physical->instance->GetPhysicalDeviceMemoryProperties2(physical->handle, &memory);
+  if (!is_consistent(&memory.memoryProperties)) {
+    add_reason(physical, "memory types that are of its heaps");
+    return;
+  }
   physical->memory = memory.memoryProperties;
+  if (!has_memory(physical, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)) {
+    add_reason(physical, "memory of the device");
+  }
+  if (!has_memory(physical, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)) {
+    add_reason(physical, "memory that the host sees");
+  }
+  if (physical->info.max_allocation_size < MIN_ALLOCATION) {
+    add_reason(physical, "allocations of 1 MiB of memory");
+  }
   bool all_local = true;
   for (uint32_t i = 0; i < physical->memory.memoryHeapCount; ++i) {
     const bool local = (physical->memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
@@ -300,7 +379,7 @@ static uint32_t count_processors(const leati_physical *physical, const extension
       VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                                 .pNext = ways[i].properties};
       physical->instance->GetPhysicalDeviceProperties2(physical->handle, &properties);
-      return *ways[i].count;
+      return least_of(*ways[i].count, PROCESSORS_MAX);
     }
   }
   return 0;
@@ -314,7 +393,7 @@ static bool has_shuffles(const leati_physical *physical, const extensions *has,
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES_EXT};
   VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &control};
   if (!has_extension(has, VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME) || subgroup->subgroupSize < 4 ||
-      subgroup->subgroupSize > 128 || (subgroup->supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) == 0 ||
+      subgroup->subgroupSize > MAX_SUBGROUP || (subgroup->supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) == 0 ||
       (subgroup->supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) == 0) {
     return false;
   }
@@ -370,14 +449,15 @@ static void find_matrices(leati_physical *physical, const extensions *has) {
   if (!feature.cooperativeMatrix || !f.v12.vulkanMemoryModel || !f.v12.vulkanMemoryModelDeviceScope) {
     return;
   }
-  VkCooperativeMatrixPropertiesKHR list[64];
-  uint32_t count = 64;
+  VkCooperativeMatrixPropertiesKHR list[MATRICES_MAX];
+  uint32_t count = MATRICES_MAX;
   for (uint32_t i = 0; i < count; ++i) {
     list[i] = (VkCooperativeMatrixPropertiesKHR){.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR};
   }
   if (physical->instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR(physical->handle, &count, list) < 0) {
     return;
   }
+  count = least_of(count, MATRICES_MAX);
   if (f.v12.shaderFloat16) {
     physical->matrix = leati_physical_choose_matrix(physical, VK_COMPONENT_TYPE_FLOAT16_KHR, count, list);
   }
@@ -448,7 +528,8 @@ static void probe(leati_physical *physical, const extensions *has) {
   info->struct_size = sizeof(*info);
   info->vendor_id = basic.properties.vendorID;
   info->device_id = basic.properties.deviceID;
-  (void)snprintf(info->name, sizeof(info->name), "%s", basic.properties.deviceName);
+  (void)snprintf(info->name, sizeof(info->name), "%.*s", VK_MAX_PHYSICAL_DEVICE_NAME_SIZE - 1,
+                 basic.properties.deviceName);
   if (basic.properties.apiVersion < VK_API_VERSION_1_2) {
     char version[64];
     (void)snprintf(version, sizeof(version), "Vulkan 1.2 (it has %u.%u)",
@@ -478,6 +559,9 @@ static void probe(leati_physical *physical, const extensions *has) {
   }
   read_limits(physical, &properties.properties.limits);
   physical->subgroup_size = subgroup.subgroupSize;
+  if (subgroup.subgroupSize == 0 || subgroup.subgroupSize > MAX_SUBGROUP) {
+    add_reason(physical, "subgroups of 1 to 128 invocations");
+  }
   physical->processors = count_processors(physical, has);
   physical->shuffles = has_shuffles(physical, has, &subgroup);
   read_features(physical);

@@ -17,6 +17,8 @@
 
 /** Physical devices that are looked at; those behind them are left out. */
 #define LEATI_DEVICES_MAX 16
+/** Families of queues likewise. */
+#define LEATI_QUEUE_FAMILIES_MAX 16
 
 /** A matrix of each operand as the device multiplies them: m x k by k x n of 16 bits, with sums in float32, or of
  * signed bytes, with sums in int32. */
@@ -91,6 +93,10 @@ typedef struct leati_features {
  * @errors OUT_OF_MEMORY: of the host */
 int32_t leati_physical_probe(const leati_vk_instance *instance, VkPhysicalDevice handle, leati_physical *out,
                              leat_error *err);
+
+/** Lists families of queues, and gives how many. */
+uint32_t leati_physical_queue_families(const leati_physical *physical,
+                                       VkQueueFamilyProperties out[LEATI_QUEUE_FAMILIES_MAX]);
 
 /** The largest of the sizes of matrices that a device lists, of those with elements of a type (VK_COMPONENT_TYPE_...)
  * that kernels can use there; looks at its subgroups and workgroups. */

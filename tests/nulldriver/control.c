@@ -262,6 +262,12 @@ void nulldriver_set_kernel(nulldriver_kernel kernel, void *user) {
   nd_unlock();
 }
 
+void nulldriver_add_stub(nulldriver_answer answer) {
+  nd_lock();
+  nd_set.stub = answer;
+  nd_unlock();
+}
+
 void nulldriver_lose_device(void) {
   nd_lock();
   nd_devices_lose();

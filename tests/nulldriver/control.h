@@ -60,6 +60,7 @@ typedef struct nulldriver_shape {
   uint64_t device_heap;          /**< bytes of device-local memory */
   uint64_t host_heap;            /**< bytes of the heap of host memory */
   uint32_t max_allocations;      /**< live VkDeviceMemory at most */
+  bool no_budget;                /**< VK_EXT_memory_budget says that there is none */
   bool no_mapped_device_local;   /**< no memory type is both device-local and host-visible */
   bool no_host_query_reset;      /**< the feature hostQueryReset is missing */
   bool no_calibrated_timestamps; /**< VK_EXT_calibrated_timestamps is missing */
@@ -86,6 +87,11 @@ typedef struct nulldriver_dispatch {
 /** Runs a dispatch in the device's place. On the thread that completes the work, without any lock of the driver's. */
 typedef void (*nulldriver_kernel)(const nulldriver_dispatch *dispatch, void *user);
 
+/** Changes what the driver is about to answer when it is asked about its stub: a struct, or a list of which `*count`
+ * items are given (NULL: it is no list) and which has that much room (`answer` NULL: the host asks how many there are).
+ * What it returns is the result of the call, if that has one. `result` is what it would be. */
+typedef VkResult (*nulldriver_answer)(const char *function, VkResult result, uint32_t *count, void *answer);
+
 /** Puts everything back to where it was when the library was loaded: mode (EAGER), shape, and no faults, kernels,
  * holds, violations and counts. No device may be alive. */
 NULLDRIVER_EXPORT void nulldriver_reset(void);
@@ -97,6 +103,9 @@ NULLDRIVER_EXPORT void nulldriver_set_shape(const nulldriver_shape *shape);
 NULLDRIVER_EXPORT void nulldriver_set_strict(bool strict);
 /** Sets what dispatches do; NULL: nothing. */
 NULLDRIVER_EXPORT void nulldriver_set_kernel(nulldriver_kernel kernel, void *user);
+/** Adds a second physical device, which is listed first and is like the other one, but for what `answer` makes of its
+ * answers and of the list of physical devices; NULL: there is none. No VkDevice can be made of it. */
+NULLDRIVER_EXPORT void nulldriver_add_stub(nulldriver_answer answer);
 /** The host memory behind `size` bytes at a device address, or NULL if no live buffer holds them all: that is noted as
  * a violation. For kernels. */
 NULLDRIVER_EXPORT void *nulldriver_at(VkDeviceAddress address, uint64_t size);

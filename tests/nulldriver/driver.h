@@ -26,6 +26,7 @@ typedef struct nd_settings {
   nulldriver_mode mode;
   uint64_t parameter;
   nulldriver_shape shape;
+  nulldriver_answer stub;
   nulldriver_kernel kernel;
   void *kernel_user;
 } nd_settings;

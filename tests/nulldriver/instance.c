@@ -9,8 +9,9 @@
 
 #define API_VERSION VK_API_VERSION_1_2
 
-/* There is one physical device, and its handle is a number that could not be read through. */
+/* There is one physical device, and perhaps a stub. Their handles are numbers that could not be read through. */
 #define PHYSICAL ((VkPhysicalDevice)(uintptr_t)UINT64_C(0x4e44ff0000000001))
+#define STUB ((VkPhysicalDevice)(uintptr_t)UINT64_C(0x4e44ff0000000002))
 
 /* What a reader of the clock sees pass between two readings, in nanoseconds. */
 #define CLOCK_STEP 1000
@@ -50,6 +51,14 @@ uint64_t nd_device_clock(void) {
   return device_clock += CLOCK_STEP;
 }
 
+/* Leaves a call about a physical device, whose answer is what the stub's `answer` makes of it. That is called without
+ * the driver's lock. */
+static VkResult leave(nd_call *call, VkPhysicalDevice physical, VkResult result, uint32_t *count, void *answer) {
+  const nulldriver_answer stub = nd_set.stub;
+  (void)nd_leave(call, result);
+  return physical == STUB ? stub(call->name, result, count, answer) : result;
+}
+
 /* ---- Lists ---------------------------------------------------------------------------------------------------------
  */
 
@@ -82,13 +91,14 @@ VkResult nd_EnumeratePhysicalDevices(VkInstance instance, uint32_t *inout_count,
     return fault;
   }
   (void)nd_object_find(call.name, NULLDRIVER_INSTANCE, ND_NUMBER(instance));
-  const VkPhysicalDevice physical = PHYSICAL;
-  return nd_leave(&call, give_list(1, &physical, sizeof(physical), inout_count, out));
+  const VkPhysicalDevice physicals[2] = {STUB, PHYSICAL};
+  const uint32_t first = nd_set.stub != NULL ? 0 : 1;
+  const VkResult result = give_list(2 - first, &physicals[first], sizeof(physicals[0]), inout_count, out);
+  return leave(&call, first == 0 ? STUB : PHYSICAL, result, inout_count, out);
 }
 
 VkResult nd_EnumerateDeviceExtensionProperties(VkPhysicalDevice physical, const char *layer, uint32_t *inout_count,
                                                VkExtensionProperties *out) {
-  (void)physical;
   (void)layer;
   nd_call call;
   const VkResult fault = nd_enter(&call, ND_EnumerateDeviceExtensionProperties, 0, 0);
@@ -97,19 +107,20 @@ VkResult nd_EnumerateDeviceExtensionProperties(VkPhysicalDevice physical, const 
   }
   VkExtensionProperties extensions[EXTENSIONS_MAX];
   const uint32_t count = extensions_of(&nd_set.shape, extensions);
-  return nd_leave(&call, give_list(count, extensions, sizeof(extensions[0]), inout_count, out));
+  const VkResult result = give_list(count, extensions, sizeof(extensions[0]), inout_count, out);
+  return leave(&call, physical, result, inout_count, out);
 }
 
 VkResult nd_GetPhysicalDeviceCalibrateableTimeDomainsEXT(VkPhysicalDevice physical, uint32_t *inout_count,
                                                          VkTimeDomainEXT *out) {
-  (void)physical;
   nd_call call;
   const VkResult fault = nd_enter(&call, ND_GetPhysicalDeviceCalibrateableTimeDomainsEXT, 0, 0);
   if (fault != VK_SUCCESS) {
     return fault;
   }
   const VkTimeDomainEXT domains[2] = {VK_TIME_DOMAIN_DEVICE_EXT, VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT};
-  return nd_leave(&call, give_list(2, domains, sizeof(domains[0]), inout_count, out));
+  const VkResult result = give_list(2, domains, sizeof(domains[0]), inout_count, out);
+  return leave(&call, physical, result, inout_count, out);
 }
 
 VkResult nd_GetCalibratedTimestampsEXT(VkDevice device, uint32_t count, const VkCalibratedTimestampInfoEXT *infos,
@@ -132,7 +143,7 @@ VkResult nd_GetCalibratedTimestampsEXT(VkDevice device, uint32_t count, const Vk
 
 static nulldriver_shape enter_and_read_shape(nd_call *call, nd_function function, VkPhysicalDevice physical) {
   (void)nd_enter(call, function, 0, 0);
-  if (physical != PHYSICAL) {
+  if (physical != PHYSICAL && (physical != STUB || nd_set.stub == NULL)) {
     nd_violation(call->name, "no physical device of this driver");
   }
   return nd_set.shape;
@@ -158,7 +169,7 @@ void nd_GetPhysicalDeviceFeatures2(VkPhysicalDevice physical, VkPhysicalDeviceFe
       ((VkPhysicalDeviceHostQueryResetFeatures *)next)->hostQueryReset = query_reset;
     }
   }
-  (void)nd_leave(&call, VK_SUCCESS);
+  (void)leave(&call, physical, VK_SUCCESS, NULL, out);
 }
 
 void nd_GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice physical,
@@ -171,7 +182,7 @@ void nd_GetPhysicalDeviceExternalBufferProperties(VkPhysicalDevice physical,
       .externalMemoryFeatures =
           shares ? VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT : 0,
       .compatibleHandleTypes = shares ? VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT : 0};
-  (void)nd_leave(&call, VK_SUCCESS);
+  (void)leave(&call, physical, VK_SUCCESS, NULL, out);
 }
 
 /* Whether semaphores of the type that is chained are timelines. */
@@ -192,12 +203,12 @@ void nd_GetPhysicalDeviceExternalSemaphoreProperties(VkPhysicalDevice physical,
     const bool shares = !shape.no_sharing && info->handleType == VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT;
     out->externalSemaphoreFeatures =
         shares ? VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT : 0;
-    (void)nd_leave(&call, VK_SUCCESS);
+    (void)leave(&call, physical, VK_SUCCESS, NULL, out);
     return;
   }
   out->exportFromImportedHandleTypes = out->compatibleHandleTypes = info->handleType == type ? type : 0;
   out->externalSemaphoreFeatures = info->handleType == type ? VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT : 0;
-  (void)nd_leave(&call, VK_SUCCESS);
+  (void)leave(&call, physical, VK_SUCCESS, NULL, out);
 }
 
 static const VkPhysicalDeviceLimits limits = {
@@ -252,7 +263,7 @@ void nd_GetPhysicalDeviceProperties2(VkPhysicalDevice physical, VkPhysicalDevice
       ((VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM *)next)->shaderCoreCount = shape.shader_cores;
     }
   }
-  (void)nd_leave(&call, VK_SUCCESS);
+  (void)leave(&call, physical, VK_SUCCESS, NULL, out);
 }
 
 void nd_memory_properties(const nulldriver_shape *shape, VkPhysicalDeviceMemoryProperties *out) {
@@ -278,12 +289,12 @@ void nd_GetPhysicalDeviceMemoryProperties2(VkPhysicalDevice physical, VkPhysical
     if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT) {
       VkPhysicalDeviceMemoryBudgetPropertiesEXT *const budget = (VkPhysicalDeviceMemoryBudgetPropertiesEXT *)next;
       for (uint32_t i = 0; i < out->memoryProperties.memoryHeapCount; ++i) {
-        budget->heapBudget[i] = out->memoryProperties.memoryHeaps[i].size;
+        budget->heapBudget[i] = shape.no_budget ? 0 : out->memoryProperties.memoryHeaps[i].size;
         budget->heapUsage[i] = nd_memory_heap_used(i);
       }
     }
   }
-  (void)nd_leave(&call, VK_SUCCESS);
+  (void)leave(&call, physical, VK_SUCCESS, NULL, out);
 }
 
 /* Family 0 has graphics and one queue, family 1 computes and has many. */
@@ -304,7 +315,7 @@ void nd_GetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice physical, uint32
   const nulldriver_shape shape = enter_and_read_shape(&call, ND_GetPhysicalDeviceQueueFamilyProperties, physical);
   VkQueueFamilyProperties families[2];
   (void)give_list(families_of(&shape, families), families, sizeof(families[0]), inout_count, out);
-  (void)nd_leave(&call, VK_SUCCESS);
+  (void)leave(&call, physical, VK_SUCCESS, inout_count, out);
 }
 
 /* ---- Instance and device -------------------------------------------------------------------------------------------
