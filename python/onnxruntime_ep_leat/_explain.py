@@ -113,8 +113,8 @@ def lacking(nodes: Iterable[Node]) -> str:
     if not wanted:
         return ""
     listed = ", ".join(f"{kind} ({count})" for kind, count in wanted.most_common())
-    along = f", and {between} more between such nodes" if between else ""
-    return f"up to {sum(wanted.values())} nodes more would with {listed}{along}"
+    along = f", and {between} between such nodes" if between else ""
+    return f"up to {sum(wanted.values())} more would with {listed}{along}"
 
 
 def _main(path: str, result: str) -> int:

@@ -115,7 +115,7 @@ def test_what_would_bring_more_nodes_is_told(devices, tmp_path, run):
     told = run("-m", "onnxruntime_ep_leat", "--explain", str(path))
     assert told.stdout.splitlines()[-2:] == [
         "1 of 5 nodes run on Leat",
-        "up to 3 nodes more would with Clip of version 6 (2), Hardmax (1), and 1 more between such nodes"], told
+        "up to 3 more would with Clip of version 6 (2), Hardmax (1), and 1 between such nodes"], told
 
 
 @pytest.mark.parametrize("content", [None, b"", b"no model"])
