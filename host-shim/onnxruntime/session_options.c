@@ -40,6 +40,7 @@ static const setting settings[] = {
     {"memory_guard", "LEAT_MEMORY_GUARD", EFFECT_PROCESS, false},
     {"fusions_off", "LEAT_FUSIONS_OFF", EFFECT_PROCESS, false},
     {"merge", "LEAT_MERGE", EFFECT_PROCESS, false},
+    {"graph_plans_mib", "LEAT_GRAPH_PLANS_MIB", EFFECT_PROCESS, false},
     {"matrices", "LEAT_MATRICES", EFFECT_PROCESS, false},
     {"float32_matmul", "LEAT_FLOAT32_MATMUL", EFFECT_PROCESS, false},
     {"tuning", "LEAT_TUNING", EFFECT_PROCESS, false},

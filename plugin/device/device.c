@@ -229,6 +229,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   device->staged_output_max = leati_staged_max(leati_physical_is_own(physical, device->download_memory_type));
   device->lanes_fixed = config->lanes > 0;
   device->fusions_off = config->fusions_off;
+  device->graph_plan_bytes = (uint64_t)config->graph_plans_mib << 20;
   device->merges = config->merge != 0;
   leati_mutex_init(&device->finding_lock, LEATI_RANK_FINDING);
   const int32_t status = create_layouts(device, err);

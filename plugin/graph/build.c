@@ -287,7 +287,7 @@ static int32_t find_caches(leat_graph *graph, leat_error *err) {
 
 /* ---- The graph --------------------------------------------------------------------------------------------------- */
 
-/* Makes and keeps a plan for inputs and outputs on the device, if all shapes are known before any launch: its pipelines
+/* Makes a plan for inputs and outputs on the device, if all shapes are known before any launch: its pipelines
  * are compiled then, and what no plan can be made for is refused. */
 static int32_t plan_ahead(leat_graph *graph, leat_error *err) {
   for (uint32_t v = 0; v < graph->value_count; ++v) {
@@ -315,7 +315,7 @@ static int32_t plan_ahead(leat_graph *graph, leat_error *err) {
   }
   if (status == LEAT_OK) {
     /* The first plan of all finds room. */
-    (void)leati_kept_plans_keep(&graph->plans, plan);
+    (void)leati_graph_plan_cache_add(&graph->plans, plan);
   }
   leati_free(views);
   return status;
@@ -325,7 +325,7 @@ void leati_graph_free(leat_graph *graph) {
   if (graph == NULL) {
     return;
   }
-  leati_kept_plans_clear(&graph->plans, graph->device);
+  leati_graph_plan_cache_end(&graph->plans, graph->device);
   for (uint32_t n = 0; graph->nodes != NULL && n < graph->node_count; ++n) {
     leati_op_free(graph->nodes[n].op);
     leati_free(graph->nodes[n].name);
@@ -352,7 +352,7 @@ int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat
   }
   graph->device = device;
   graph->kind = LEATI_KIND_GRAPH;
-  leati_kept_plans_begin(&graph->plans);
+  leati_graph_plan_cache_begin(&graph->plans, device->graph_plan_bytes);
   int32_t status = leati_graph_import(desc, graph, &nodes, err);
   if (status == LEAT_OK) {
     status = add_nodes(graph, nodes, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * A graph as it was described: values, and the nodes that make them. Nothing of it changes once the graph is built, but
- * for the plans that it keeps (graph/kept_plans.h).
+ * for its cached plans (graph/graph_plan_cache.h).
  */
 #ifndef LEAT_PLUGIN_GRAPH_GRAPH_H_
 #define LEAT_PLUGIN_GRAPH_GRAPH_H_
@@ -11,7 +11,7 @@
 
 #include "device/device.h"
 #include "graph/attributes.h"
-#include "graph/kept_plans.h"
+#include "graph/graph_plan_cache.h"
 #include "graph/shared_constants.h"
 #include "ops/op.h"
 
@@ -63,7 +63,7 @@ struct leat_graph {
   uint32_t *caches;           /**< for each output the input whose memory it may be, or LEAT_GRAPH_NO_VALUE */
   uint32_t *arguments;        /**< of all nodes */
   uint64_t constant_bytes;    /**< on the device */
-  leati_kept_plans plans;
+  leati_graph_plan_cache plans;
 };
 
 /** Fails unless `graph` is a live graph. */

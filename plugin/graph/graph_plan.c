@@ -8,6 +8,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/fusion_rules.h"
+#include "graph/graph_plan_key.h"
 #include "graph/inference.h"
 #include "graph/joint.h"
 #include "graph/layout.h"
@@ -487,75 +488,6 @@ static void bind_transfers(const planning *p, leati_graph_transfer *transfers, u
   }
 }
 
-/* ---- The key ---------------------------------------------------------------------------------------------------- */
-
-static uint8_t residue_of(const leati_view *view) {
-  return view->host || view->count == 0 ? 0 : (uint8_t)(view->address & (LEATI_PROMISED - 1));
-}
-
-/* Whether the outputs on the host that are small enough to be staged begin where they can be. One answer for all: a
- * plan for each mixture would be too many. */
-static bool are_aligned(const leat_graph *graph, const leati_view *views) {
-  bool are = true;
-  for (uint32_t o = 0; o < graph->output_count; ++o) {
-    const leati_view *const view = &views[graph->input_count + o];
-    are = are && (!view->host || view->count * view->item_size > graph->device->staged_output_max ||
-                  (uintptr_t)view->data % LEATI_STAGED_ALIGNMENT == 0);
-  }
-  return are;
-}
-
-/* Notes what a plan is for. */
-static int32_t know_tensor(const leat_graph *graph, const leati_view *view, uint32_t i, leati_known_tensor *out,
-                           leat_error *err) {
-  *out = (leati_known_tensor){.present = view->present,
-                              .host = view->host,
-                              .compact = view->compact,
-                              .residue = residue_of(view),
-                              .ndim = view->ndim,
-                              .type = view->type,
-                              .count = view->count};
-  memcpy(out->shape, view->shape, (size_t)view->ndim * sizeof(view->shape[0]));
-  memcpy(out->strides, view->strides, (size_t)view->ndim * sizeof(view->strides[0]));
-  const uint64_t size = view->count * view->item_size;
-  if (i < graph->input_count && graph->values[graph->inputs[i]].decides && size != 0) {
-    out->bytes = leati_calloc(1, size);
-    if (out->bytes == NULL) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the elements of input %u", i);
-    }
-    memcpy(out->bytes, view->data, size);
-  }
-  return LEAT_OK;
-}
-
-/* Whether a tensor has the type, shape and, if those decide anything, elements that a plan is for. */
-static bool fits_shape(const leati_known_tensor *known, const leati_view *view) {
-  return known->type == view->type && known->ndim == view->ndim &&
-         leati_same_numbers(known->shape, view->shape, view->ndim) &&
-         (known->bytes == NULL || memcmp(known->bytes, view->data, view->count * view->item_size) == 0);
-}
-
-bool leati_graph_plan_fits_shapes(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
-  bool fits = true;
-  for (uint32_t i = 0; fits && i < graph->input_count; ++i) {
-    fits = fits_shape(&plan->tensors[i], &views[i]);
-  }
-  return fits;
-}
-
-bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
-  bool fits = true;
-  for (uint32_t i = 0; fits && i < graph->input_count + graph->output_count; ++i) {
-    const leati_known_tensor *const known = &plan->tensors[i];
-    const leati_view *const view = &views[i];
-    fits = known->present == view->present &&
-           (!known->present || (known->host == view->host && known->compact == view->compact &&
-                                known->residue == residue_of(view) && fits_shape(known, view) &&
-                                (view->compact || leati_same_numbers(known->strides, view->strides, view->ndim))));
-  }
-  return fits && plan->aligned == are_aligned(graph, views);
-}
-
 /* ---- All of it -------------------------------------------------------------------------------------------------- */
 
 /* Loads the constants that are the plan's own. */
@@ -589,6 +521,22 @@ static int32_t name_steps(planning *p, leat_error *err) {
   return LEAT_OK;
 }
 
+/* What a plan counts for: its arrays, and the constants that it alone has. Constants of the graph in another order are
+ * not counted: all plans that want this order share one. */
+static uint64_t count_bytes(const planning *p) {
+  const leati_graph_plan *const plan = p->plan;
+  uint64_t bytes = sizeof(*plan) + plan->tensor_count * sizeof(*plan->tensors) +
+                   p->graph->output_count * sizeof(*plan->shapes) + plan->constant_count * sizeof(*plan->constants) +
+                   (plan->upload_count + plan->download_count) * sizeof(*plan->uploads) +
+                   (p->graph->node_count + 1) * sizeof(*plan->plan.nodes) +
+                   p->joint.step_count * sizeof(*plan->plan.steps) +
+                   p->joint.access_count * sizeof(*plan->plan.accesses) + p->joint.args_size;
+  for (uint32_t i = 0; i < plan->own_count; ++i) {
+    bytes += p->requests[i].bytes != NULL ? p->requests[i].size : 0;
+  }
+  return bytes;
+}
+
 static int32_t make(planning *p, leat_error *err) {
   const leat_graph *const graph = p->graph;
   LEATI_TRY(begin(p, err));
@@ -596,10 +544,7 @@ static int32_t make(planning *p, leat_error *err) {
   LEATI_TRY(leati_inference_all(&p->inference, err));
   leati_inference_outputs(&p->inference, p->plan->shapes);
   LEATI_TRY(check_outputs(p, err));
-  for (uint32_t i = 0; i < graph->input_count + graph->output_count; ++i) {
-    LEATI_TRY(know_tensor(graph, &p->views[i], i, &p->plan->tensors[i], err));
-  }
-  p->plan->aligned = are_aligned(graph, p->views);
+  LEATI_TRY(leati_graph_plan_know(graph, p->views, p->plan, err));
   p->nodes = graph->nodes;
   find_needed(p);
   LEATI_TRY(leati_fusion_begin(graph, &p->inference, p->live, &p->fusion, err));
@@ -618,6 +563,7 @@ static int32_t make(planning *p, leat_error *err) {
   LEATI_TRY(take_own(p, err));
   const uint32_t arena = graph->input_count + graph->output_count + p->plan->constant_count;
   leave_staged(p);
+  p->plan->entry.bytes = count_bytes(p);
   leati_joined joined;
   LEATI_TRY(leati_joint_finish(&p->joint, arena, &joined, err));
   bind_transfers(p, p->plan->uploads, p->plan->upload_count, arena);

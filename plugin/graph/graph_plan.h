@@ -30,6 +30,7 @@ typedef struct leati_graph_transfer {
 } leati_graph_transfer;
 
 typedef struct leati_graph_plan {
+  leati_lru_entry entry; /**< of the graph's cache */
   leati_plan plan; /**< bindings: inputs, outputs, constants, the arena; its arrays are leati_free()d one by one */
   leati_graph_figures figures;
   bool aligned; /**< outputs on the host that are small enough to be staged begin where they can be */
@@ -40,9 +41,6 @@ typedef struct leati_graph_plan {
   leati_shared_constant **own; /**< those of them that are no constants of the graph */
   leati_graph_transfer *uploads, *downloads;
   uint32_t constant_count, own_count, upload_count, download_count;
-  _Atomic bool launched; /**< since it was last looked at as one that may go (graph/kept_plans.c); relaxed: a guess */
-  struct leati_graph_plan *next; /**< of those that were taken away */
-  uint32_t unseen;               /**< counters that have not been seen without a thread since */
 } leati_graph_plan;
 
 /** Makes a plan for tensors that were checked: `views` of inputs and outputs. Compiles what nobody has compiled yet.
@@ -52,10 +50,5 @@ int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, 
                               leat_error *err);
 /** NULL: nothing. */
 void leati_graph_plan_free(leat_device *device, leati_graph_plan *plan);
-
-/** Whether a plan is for such inputs, and shapes of outputs can be had from it: `views` without places. */
-bool leati_graph_plan_fits_shapes(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views);
-/** Whether a plan is for such inputs and outputs. */
-bool leati_graph_plan_fits(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views);
 
 #endif /* LEAT_PLUGIN_GRAPH_GRAPH_PLAN_H_ */

@@ -127,11 +127,12 @@ static int32_t graph_launch(const leat_graph *graph, leat_stream *stream, uint32
 
 /* ---- Telling ---------------------------------------------------------------------------------------------------- */
 
-/* Figures of the plan that was made last. */
-static leati_graph_figures figures_of(const leat_graph *graph) {
-  leati_kept_plans *const plans = (leati_kept_plans *)&graph->plans;
+/* Figures of the plan that was made last, and how many there are. */
+static leati_graph_figures figures_of(const leat_graph *graph, uint32_t *out_plan_count) {
+  leati_graph_plan_cache *const plans = (leati_graph_plan_cache *)&graph->plans;
   leati_mutex_lock(&plans->lock);
   const leati_graph_figures figures = plans->figures;
+  *out_plan_count = plans->table.count;
   leati_mutex_unlock(&plans->lock);
   return figures;
 }
@@ -139,8 +140,8 @@ static leati_graph_figures figures_of(const leat_graph *graph) {
 static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_graph_check(graph, err));
-  const leati_kept_plans *const plans = &graph->plans;
-  const leati_graph_figures figures = figures_of(graph);
+  uint32_t plan_count;
+  const leati_graph_figures figures = figures_of(graph, &plan_count);
   leat_graph_info info = {.struct_size = sizeof(info),
                           .node_count = graph->node_count,
                           .dispatch_count = figures.dispatch_count,
@@ -148,12 +149,10 @@ static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_er
                           .level_count = figures.level_count,
                           .constant_bytes = graph->constant_bytes + figures.own_bytes,
                           .arena_bytes = figures.arena_bytes,
-                          .naive_bytes = figures.naive_bytes};
-  for (uint32_t k = 0; k < LEATI_GRAPH_PLANS_MAX; ++k) {
-    info.plan_count += atomic_load_explicit(&plans->at[k], memory_order_relaxed) != NULL;
-  }
-  for (uint32_t i = 0; i < LEATI_GRAPH_COUNTERS; ++i) {
-    info.launch_count += atomic_load_explicit(&plans->counters[i].launches, memory_order_relaxed);
+                          .naive_bytes = figures.naive_bytes,
+                          .plan_count = plan_count};
+  for (uint32_t i = 0; i < LEATI_LRU_COUNTERS; ++i) {
+    info.launch_count += atomic_load_explicit(&graph->plans.readers.counters[i].uses, memory_order_relaxed);
   }
   return leati_export(out, &info, sizeof(info), LEAT_SIZE_THROUGH(leat_graph_info, launch_count), "leat_graph_info",
                       err);
@@ -166,7 +165,8 @@ static int32_t graph_fusions(const leat_graph *graph, uint32_t *inout_count, lea
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       inout_count == NULL ? "inout_count is NULL" : "out is NULL with a capacity");
   }
-  const leati_graph_figures figures = figures_of(graph);
+  uint32_t plan_count;
+  const leati_graph_figures figures = figures_of(graph, &plan_count);
   for (uint32_t i = 0; i < LEATI_FUSION_COUNT && i < *inout_count; ++i) {
     leat_graph_fusion fusion = {.struct_size = sizeof(fusion), .count = figures.fusion_counts[i]};
     (void)snprintf(fusion.name, sizeof(fusion.name), "%s", leati_fusion_names[i]);

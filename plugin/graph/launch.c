@@ -6,7 +6,7 @@
 
 #include "core/status.h"
 #include "core/sync.h"
-#include "graph/graph_plan.h"
+#include "graph/graph_plan_key.h"
 #include "graph/inference.h"
 #include "ops/arguments.h"
 #include "streams/recorder.h"
@@ -110,7 +110,7 @@ static int32_t import_outputs(const leat_graph *graph, const DLTensor *const *ou
 
 /* ---- Inferring -------------------------------------------------------------------------------------------------- */
 
-/* Infers what no plan is kept for. */
+/* Infers what no plan is cached for. */
 static int32_t infer_anew(const leat_graph *graph, const leati_view *views, leat_shape *const *out, leat_error *err) {
   leat_shape *const shapes = leati_calloc((size_t)graph->output_count + 1, sizeof(*shapes));
   leati_inference inference;
@@ -143,15 +143,11 @@ int32_t leati_graph_infer(const leat_graph *graph, const DLTensor *const *inputs
   int32_t status = import_inputs(graph, inputs, true, views, err);
   if (status == LEAT_OK) {
     /* The plans of a graph are its only part that changes. */
-    leati_kept_plans *const plans = (leati_kept_plans *)&graph->plans;
-    leati_graph_counter *const counter = leati_kept_plans_enter(plans, leati_thread_id());
-    const leati_graph_plan *found = NULL;
-    for (uint32_t k = 0; k < LEATI_GRAPH_PLANS_MAX && found == NULL; ++k) {
-      const leati_graph_plan *const plan = atomic_load_explicit(&plans->at[k], memory_order_seq_cst);
-      found = plan != NULL && leati_graph_plan_fits_shapes(graph, plan, views) ? plan : NULL;
-    }
-    status = found != NULL ? leati_arguments_export_shapes(found->shapes, graph->output_count, out, err) : LEAT_OK;
-    leati_kept_plans_leave(counter);
+    leati_graph_plan_cache *const plans = (leati_graph_plan_cache *)&graph->plans;
+    leati_lru_counter *const counter = leati_lru_enter(&plans->readers, leati_thread_id());
+    const leat_shape *const found = leati_graph_plan_find_shapes(graph, views);
+    status = found != NULL ? leati_arguments_export_shapes(found, graph->output_count, out, err) : LEAT_OK;
+    leati_lru_leave(counter);
     if (found == NULL) {
       status = infer_anew(graph, views, out, err);
     }
@@ -261,45 +257,58 @@ int32_t leati_graph_record(const leat_graph *graph, leat_stream *stream, const l
 
 /* Records a plan and counts the launch. */
 static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_graph_plan *plan,
-                      const leati_view *views, leati_graph_counter *counter, leat_error *err) {
+                      const leati_view *views, leati_lru_counter *counter, leat_error *err) {
   LEATI_TRY(leati_graph_record(graph, stream, plan, views, err));
-  (void)atomic_fetch_add_explicit(&counter->launches, 1, memory_order_relaxed);
+  (void)atomic_fetch_add_explicit(&counter->uses, 1, memory_order_relaxed);
   return LEAT_OK;
 }
 
-/* Records the plan that is kept for such tensors; `*out_found` is false if there is none. */
-static int32_t launch_kept(leati_kept_plans *plans, const leat_graph *graph, leat_stream *stream,
-                           const leati_view *views, bool *out_found, leat_error *err) {
-  leati_graph_counter *const counter = leati_kept_plans_enter(plans, stream->number);
-  int32_t status = LEAT_OK;
-  *out_found = false;
-  for (uint32_t k = 0; k < LEATI_GRAPH_PLANS_MAX && !*out_found; ++k) {
-    leati_graph_plan *const plan = atomic_load_explicit(&plans->at[k], memory_order_seq_cst);
-    if (plan != NULL && leati_graph_plan_fits(graph, plan, views)) {
-      *out_found = true;
-      if (!atomic_load_explicit(&plan->launched, memory_order_relaxed)) {
-        atomic_store_explicit(&plan->launched, true, memory_order_relaxed);
-      }
-      status = record(graph, stream, plan, views, counter, err);
-    }
-  }
-  leati_kept_plans_leave(counter);
+/* Records the cached plan for such tensors; `*out_found` is false if there is none. */
+static int32_t launch_cached(leati_graph_plan_cache *plans, const leat_graph *graph, leat_stream *stream, uint64_t hash,
+                             const leati_view *views, bool *out_found, leat_error *err) {
+  leati_lru_counter *const counter = leati_lru_enter(&plans->readers, stream->number);
+  const leati_graph_plan *const plan = leati_graph_plan_find(graph, hash, views);
+  *out_found = plan != NULL;
+  const int32_t status = plan != NULL ? record(graph, stream, plan, views, counter, err) : LEAT_OK;
+  leati_lru_leave(counter);
   return status;
 }
 
-/* Makes a plan, keeps it if there is room, and records it. */
-static int32_t launch_anew(leati_kept_plans *plans, const leat_graph *graph, leat_stream *stream,
+/* Makes a plan and records it; it stays in the cache if there is room. Those who wait for the plan, which `claim` is of
+ * if there is one, find it before it is recorded. */
+static int32_t launch_new(leati_graph_plan_cache *plans, const leat_graph *graph, leat_stream *stream,
+                          const leati_view *views, leati_graph_claim *claim, leat_error *err) {
+  leati_graph_plan *plan = NULL;
+  int32_t status = leati_graph_plan_make(graph, views, &plan, err);
+  leati_graph_plan_cache_collect(plans, graph->device);
+  leati_lru_counter *const counter = leati_lru_enter(&plans->readers, stream->number);
+  const bool added = status == LEAT_OK && leati_graph_plan_cache_add(plans, plan);
+  if (claim != NULL) {
+    leati_graph_plan_cache_release(plans, claim);
+  }
+  if (status == LEAT_OK) {
+    status = record(graph, stream, plan, views, counter, err);
+  }
+  leati_lru_leave(counter);
+  if (!added) {
+    leati_graph_plan_free(graph->device, plan);
+  }
+  return status;
+}
+
+/* Launches what no plan was found for: another thread may be making it, or have made it since. */
+static int32_t launch_anew(leati_graph_plan_cache *plans, const leat_graph *graph, leat_stream *stream, uint64_t hash,
                            const leati_view *views, leat_error *err) {
   LEATI_TRY(leati_stream_error_if_live(stream, err));
-  leati_graph_plan *plan;
-  LEATI_TRY(leati_graph_plan_make(graph, views, &plan, err));
-  leati_kept_plans_sweep(plans, graph->device);
-  leati_graph_counter *const counter = leati_kept_plans_enter(plans, stream->number);
-  const bool kept = leati_kept_plans_keep(plans, plan);
-  const int32_t status = record(graph, stream, plan, views, counter, err);
-  leati_kept_plans_leave(counter);
-  if (!kept) {
-    leati_graph_plan_free(graph->device, plan);
+  leati_graph_claim claim = {.hash = hash};
+  const bool claimed = leati_graph_plan_cache_claim(plans, &claim);
+  bool found;
+  const int32_t status = launch_cached(plans, graph, stream, hash, views, &found, err);
+  if (!found) {
+    return launch_new(plans, graph, stream, views, claimed ? &claim : NULL, err);
+  }
+  if (claimed) {
+    leati_graph_plan_cache_release(plans, &claim);
   }
   return status;
 }
@@ -320,11 +329,12 @@ int32_t leati_graph_launch(const leat_graph *graph, leat_stream *stream, const D
   }
   if (status == LEAT_OK) {
     /* The plans of a graph are its only part that changes. */
-    leati_kept_plans *const plans = (leati_kept_plans *)&graph->plans;
+    leati_graph_plan_cache *const plans = (leati_graph_plan_cache *)&graph->plans;
+    const uint64_t hash = leati_graph_plan_hash(graph, views);
     bool found;
-    status = launch_kept(plans, graph, stream, views, &found, err);
+    status = launch_cached(plans, graph, stream, hash, views, &found, err);
     if (!found) {
-      status = launch_anew(plans, graph, stream, views, err);
+      status = launch_anew(plans, graph, stream, hash, views, err);
     }
   }
   if (views != inline_views) {

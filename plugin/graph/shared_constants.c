@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "common/hash.h"
 #include "core/status.h"
 #include "core/sync.h"
 #include "device/device.h"
@@ -41,21 +42,6 @@ void leati_shared_constants_destroy(leat_device *device) {
   leati_mutex_destroy(&device->constants->lock);
   leati_free(device->constants);
   device->constants = NULL;
-}
-
-/* A number that follows from all bytes. That equal ones have equal bytes is looked at besides. */
-static uint64_t hash_of(const unsigned char *bytes, uint64_t size) {
-  uint64_t hash = size * UINT64_C(0x9e3779b97f4a7c15), word;
-  uint64_t at = 0;
-  for (; at + sizeof(word) <= size; at += sizeof(word)) {
-    memcpy(&word, bytes + at, sizeof(word));
-    hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
-    hash ^= hash >> 32;
-  }
-  word = 0;
-  memcpy(&word, bytes + at, size - at);
-  hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
-  return hash ^ hash >> 32;
 }
 
 /* ---- Moving bytes ----------------------------------------------------------------------------------------------- */
@@ -251,7 +237,8 @@ static int32_t make(leat_device *device, struct leati_shared_constants *constant
  * one that it holds. */
 static int32_t take_one(leat_device *device, struct leati_shared_constants *constants, leat_stream *stream,
                         leati_shared_constant_request *request, uint64_t *inout_staged, leat_error *err) {
-  const uint64_t hash = request->source == NULL ? hash_of(request->bytes, request->size) : ~request->source->hash;
+  const uint64_t hash =
+      request->source == NULL ? leati_hash_bytes(0, request->bytes, request->size) : ~request->source->hash;
   leati_shared_constant *found = find_from(constants, &constants->at[hash % PLACES], hash, request);
   while (found != NULL) {
     bool same = true;

@@ -109,6 +109,7 @@ static void good_values_are_taken(void **state) {
                {"LEAT_LOW_WATERMARK_RATIO", ".5", NULL}, {"LEAT_LOW_WATERMARK_RATIO", "0.3333333333333333", NULL},
                {"LEAT_MEMORY_GUARD", "1", NULL}, {"LEAT_MEMORY_GUARD", "pages", NULL},
                {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_MERGE", "1", NULL},
+               {"LEAT_GRAPH_PLANS_MIB", "1", NULL}, {"LEAT_GRAPH_PLANS_MIB", "65536", NULL},
                {"LEAT_MATRICES", "0", NULL}, {"LEAT_MATRICES", "khr", NULL}, {"LEAT_FLOAT32_MATMUL", "ieee", NULL},
                {"LEAT_FLOAT32_MATMUL", "fast", NULL}, {"LEAT_LOG", "none", NULL}, {"LEAT_LOG", "debug", NULL},
                {"LEAT_VULKAN_DEVICE", "llvmpipe, 0", NULL}, {"LEAT_FUSIONS_OFF", "all", NULL},
@@ -136,7 +137,8 @@ static void nonsense_is_named(void **state) {
                                        "nan",  "inf",  "1..0", ".",    "0.8.0", "infinity", "1.01", "0",      "0.0"};
   static const char *const words[] = {"2", "yes", "true", "01", " 1", "1 ", "-0", "pages "};
   for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); ++i) {
-    CHECK_VALUES({"LEAT_LANES", numbers[i], "1 to 8"}, {"LEAT_WAIT_SPIN_US", numbers[i] + (i == 2), "0 to 1000000"},
+    CHECK_VALUES({"LEAT_LANES", numbers[i], "1 to 8"}, {"LEAT_GRAPH_PLANS_MIB", numbers[i] + (i == 2), "1 to 65536"},
+                 {"LEAT_WAIT_SPIN_US", numbers[i] + (i == 2), "0 to 1000000"},
                  {"LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", numbers[i], "-1 (wait for ever), 0 (do not wait) or"});
   }
   for (size_t i = 0; i < sizeof(ratios) / sizeof(*ratios); ++i) {
@@ -154,6 +156,7 @@ static void nonsense_is_named(void **state) {
     CHECK_VALUES({"LEAT_FUSIONS_OFF", names[i], "all, or names with commas between them: integer attention"});
   }
   CHECK_VALUES({"LEAT_LANES", "9", "1 to 8"}, {"LEAT_LANES", "0", "1 to 8"}, {"LEAT_LANES", "-1", "1 to 8"},
+               {"LEAT_GRAPH_PLANS_MIB", "0", "1 to 65536"}, {"LEAT_GRAPH_PLANS_MIB", "65537", "1 to 65536"},
                {"LEAT_WAIT_SPIN_US", "-1", "0 to"}, {"LEAT_WAIT_SPIN_US", "1000001", "0 to"},
                {"LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", "-2", "-1 (wait"},
                {"LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", "2147483648", "2147483647"},
@@ -399,7 +402,7 @@ static int defaults(const void *context) {
   EXPECT(config->pool_timeout_ms == 0 && config->pool_round_robin == 0);
   EXPECT(config->high_watermark_ratio == 1.0 && config->low_watermark_ratio == 0.8);
   EXPECT(config->memory_guard == 0 && config->force_graph_path == 0 && config->force_direct_path == 0);
-  EXPECT(config->merge == 0 && config->tuning.gemm_split_min == LEATI_GEMM_SPLIT_MIN);
+  EXPECT(config->merge == 0 && config->graph_plans_mib == 64 && config->tuning.gemm_split_min == LEATI_GEMM_SPLIT_MIN);
   EXPECT(config->log == LEATI_LOG_WARN);
   EXPECT(strcmp(described("LEAT_STREAM_POOL_WAIT_TIMEOUT_MS"), "0 (default)") == 0);
   EXPECT(strcmp(described("LEAT_VULKAN_DEVICE"), "best (default)") == 0);
@@ -706,6 +709,7 @@ int main(void) {
                                           "FORCE_GRAPH_PATH",
                                           "LEAT_FORCE_DIRECT_PATH",
                                           "LEAT_MERGE",
+                                          "LEAT_GRAPH_PLANS_MIB",
                                           "LEAT_MATRICES",
                                           "LEAT_FLOAT32_MATMUL",
                                           "LEAT_TUNING",

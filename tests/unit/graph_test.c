@@ -168,7 +168,6 @@ static void a_graph_gives_the_bits_of_its_nodes(void **state) {
     assert_int_equal(info.node_count, n->desc.node_count);
     assert_true(info.arena_bytes <= info.naive_bytes);
     assert_true(info.level_count <= info.dispatch_count + info.copy_count);
-    assert_true(info.plan_count <= LEATI_GRAPH_PLANS_MAX);
     assert_ok(p.f->api->graph->destroy(graph, &err));
     free(n);
   }
@@ -301,12 +300,21 @@ static void check_levels(const leati_graph_plan *plan) {
   assert_int_equal(levels, plan->figures.level_count);
 }
 
+/* The only plan of a graph. */
+static const leati_graph_plan *plan_of(const leat_graph *graph) {
+  const leati_lru_entry *found = NULL;
+  for (uint64_t bucket = 0; bucket < LEATI_GRAPH_PLAN_BUCKETS && found == NULL; ++bucket) {
+    found = leati_lru_first(&graph->plans.table, bucket);
+  }
+  return (const leati_graph_plan *)found;
+}
+
 static void barriers_are_as_many_as_levels(void **state) {
   const place p = open_place(state);
   for (uint32_t seed = 100; seed < 160; ++seed) {
     network *const n = make_random(seed, true);
     leat_graph *const graph = build(&p, n);
-    const leati_graph_plan *const plan = graph->plans.at[0];
+    const leati_graph_plan *const plan = plan_of(graph);
     assert_non_null(plan);
     check_levels(plan);
     assert_ok(p.f->api->graph->destroy(graph, &err));
@@ -648,7 +656,7 @@ static void views_are_read_where_they_lie(void **state) {
       fail_msg("%s: %u dispatches and %u copies instead of %u and %u", scenes[s].name, info.dispatch_count,
                info.copy_count, scenes[s].dispatches, scenes[s].copies);
     }
-    check_levels(graph->plans.at[0]);
+    check_levels(plan_of(graph));
     run_nodes(&p, n, &direct);
     for (uint32_t host = 0; host < 1u << (n->desc.input_count + n->desc.output_count); ++host) {
       run_graph(&p, graph, n, host, &graphed);
@@ -1127,7 +1135,15 @@ static network *make_rows(void) {
   return n;
 }
 
-/* More shapes than plans are kept: memory is bounded, and each launch is right. */
+/* Has a graph's plans take no more than so many of them do. */
+static void bound_plans(const place *p, leat_graph *graph, network *n, uint64_t plans) {
+  static results found;
+  n->shapes[n->desc.inputs[0]][0] = 1;
+  run_graph(p, graph, n, 0, &found);
+  graph->plans.table.bytes_max = plans * graph->plans.table.bytes;
+}
+
+/* More shapes than there is room for plans: memory is bounded, and each launch is right. */
 static void shapes_without_end_are_launched(void **state) {
   const place p = open_place(state);
   network *const n = make_rows();
@@ -1135,6 +1151,7 @@ static void shapes_without_end_are_launched(void **state) {
   leat_graph *const graph = build(&p, n);
   static results direct, graphed;
   assert_int_equal(info_of(&p, graph).plan_count, 0);
+  bound_plans(&p, graph, n, 8);
   uint64_t blocks = 0;
   for (int round = 0; round < 4; ++round) {
     for (int64_t rows = 0; rows <= 24; ++rows) {
@@ -1145,8 +1162,9 @@ static void shapes_without_end_are_launched(void **state) {
       run_graph(&p, graph, n, 0, &graphed);
       compare(n, &direct, &graphed);
     }
-    assert_int_equal(info_of(&p, graph).plan_count, LEATI_GRAPH_PLANS_MAX);
-    assert_true(blocks == 0 || stats_of(&p).live_block_count <= blocks + 2 * LEATI_GRAPH_PLANS_MAX);
+    assert_true(graph->plans.table.bytes <= graph->plans.table.bytes_max);
+    assert_in_range(info_of(&p, graph).plan_count, 4, 16);
+    assert_true(blocks == 0 || stats_of(&p).live_block_count <= blocks + 16);
     blocks = blocks == 0 ? stats_of(&p).live_block_count : blocks;
   }
   assert_ok(p.f->api->graph->destroy(graph, &err));
@@ -1180,21 +1198,27 @@ static void *work_with_shapes(void *argument) {
   return NULL;
 }
 
-/* Plans are replaced while other threads launch them. */
+/* Plans go out for others while other threads launch them, and the memory that they take stays what it is. */
 static void threads_replace_each_others_plans(void **state) {
+  enum { MANY = 16 };
   const place p = open_place(state);
   network *const n = make_rows();
   leat_graph *const graph = build(&p, n);
-  worker workers[THREADS];
-  pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; ++i) {
+  bound_plans(&p, graph, n, 8);
+  worker workers[MANY];
+  pthread_t threads[MANY];
+  for (int i = 0; i < MANY; ++i) {
     workers[i] = (worker){.f = p.f, .graph = graph, .n = n, .expected = (const results *)(uintptr_t)(i + 1)};
     assert_int_equal(pthread_create(&threads[i], NULL, work_with_shapes, &workers[i]), 0);
   }
-  for (int i = 0; i < THREADS; ++i) {
+  for (int i = 0; i < MANY; ++i) {
     assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_false(workers[i].failed);
   }
+  const leati_lru_table *const table = &graph->plans.table;
+  assert_true(table->bytes <= table->bytes_max);
+  /* What went out last waits for the next that comes. */
+  assert_true(table->bytes_out <= table->bytes_max / 2);
   assert_ok(p.f->api->graph->destroy(graph, &err));
   free(n);
   close_place(&p);
@@ -1254,36 +1278,98 @@ static void tensors_lie_where_they_like(void **state) {
     release(&p, &in[i]);
     release(&p, &out[i]);
   }
-  /* What is aligned otherwise has a plan of its own: kernels differ by that. */
-  assert_int_equal(info_of(&p, graph).plan_count, LEATI_GRAPH_PLANS_MAX);
+  /* What is aligned otherwise has a plan of its own: kernels differ by that. So has what has strides. */
+  bool seen[64] = {false};
+  uint32_t expected = 0;
+  for (uint32_t variant = 0; variant < 64; ++variant) {
+    const uint32_t kind = (variant & ~8u) | (variant % 3 == 0 ? 8u : 0u);
+    expected += !seen[kind];
+    seen[kind] = true;
+  }
+  assert_int_equal(info_of(&p, graph).plan_count, expected);
   assert_ok(p.f->api->graph->destroy(graph, &err));
   free(n);
   close_place(&p);
 }
 
-/* A plan that was replaced stays while a thread may be using it. */
+/* A plan that went out stays while a thread may be using it. */
 static void a_plan_in_use_is_not_freed(void **state) {
   const place p = open_place(state);
   network *const n = make_rows();
   leat_graph *const graph = build(&p, n);
   static results found;
-  const leati_kept_plans *const plans = &graph->plans;
-  leati_graph_counter *counter = NULL;
-  for (int64_t rows = 1; rows <= 30; ++rows) {
-    if (rows == 12) {
+  bound_plans(&p, graph, n, 8);
+  const leati_lru_table *const table = &graph->plans.table;
+  leati_lru_counter *counter = NULL;
+  uint64_t held = 0;
+  for (int64_t rows = 1; rows <= 40; ++rows) {
+    if (rows == 20) {
       /* Whoever looks now may hold the plans of before. */
-      assert_int_equal(plans->retired_count, 1);
-      counter = leati_kept_plans_enter(&graph->plans, 5);
+      assert_non_null(table->out);
+      counter = leati_lru_enter(&graph->plans.readers, 5);
+      held = table->bytes_out;
     }
     n->shapes[n->inputs[0]][0] = rows;
     run_graph(&p, graph, n, 0, &found);
+    assert_true(table->bytes <= table->bytes_max);
   }
-  assert_int_equal(plans->retired_count, 8);
-  leati_kept_plans_leave(counter);
-  n->shapes[n->inputs[0]][0] = 31;
+  assert_true(table->bytes_out > held / 2);
+  assert_true(table->bytes_out <= table->bytes_max / 2);
+  const leati_lru_entry *const out = table->out;
+  leati_lru_leave(counter);
+  n->shapes[n->inputs[0]][0] = 41;
   run_graph(&p, graph, n, 0, &found);
-  assert_int_equal(plans->retired_count, 1);
+  assert_ptr_not_equal(table->out, out);
   assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
+typedef struct starter {
+  worker w;
+  pthread_barrier_t *start;
+} starter;
+
+static void *launch_two_shapes(void *argument) {
+  starter *const s = argument;
+  place p = {.f = s->w.f};
+  network *const n = make_rows();
+  results *const found = malloc(sizeof(*found));
+  assert_ok(p.f->api->stream->create(p.f->device, 0, &p.stream, &err));
+  (void)pthread_barrier_wait(s->start);
+  for (int64_t rows = 2; rows < 4; ++rows) {
+    n->shapes[n->desc.inputs[0]][0] = rows;
+    run_graph(&p, s->w.graph, n, 0, found);
+  }
+  close_place(&p);
+  free(found);
+  free(n);
+  return NULL;
+}
+
+/* Threads that come together for two shapes make two plans. */
+static void threads_that_come_together_make_one_plan(void **state) {
+  enum { MANY = 16, ROUNDS = 10 };
+  const place p = open_place(state);
+  network *const n = make_rows();
+  for (int round = 0; round < ROUNDS; ++round) {
+    leat_graph *const graph = build(&p, n);
+    pthread_barrier_t start;
+    starter starters[MANY];
+    pthread_t threads[MANY];
+    assert_int_equal(pthread_barrier_init(&start, NULL, MANY), 0);
+    for (int i = 0; i < MANY; ++i) {
+      starters[i] = (starter){.w = {.f = p.f, .graph = graph}, .start = &start};
+      assert_int_equal(pthread_create(&threads[i], NULL, launch_two_shapes, &starters[i]), 0);
+    }
+    for (int i = 0; i < MANY; ++i) {
+      assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(pthread_barrier_destroy(&start), 0);
+    assert_int_equal(info_of(&p, graph).plan_count, 2);
+    assert_int_equal(info_of(&p, graph).launch_count, 2 * MANY);
+    assert_ok(p.f->api->graph->destroy(graph, &err));
+  }
   free(n);
   close_place(&p);
 }
@@ -2030,6 +2116,7 @@ int main(void) {
       cmocka_unit_test(threads_replace_each_others_plans),
       cmocka_unit_test(tensors_lie_where_they_like),
       cmocka_unit_test(a_plan_in_use_is_not_freed),
+      cmocka_unit_test(threads_that_come_together_make_one_plan),
       cmocka_unit_test(constants_of_one_hash_are_told_apart),
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
       cmocka_unit_test(shape_arithmetic_in_float32_is_what_operators_compute),

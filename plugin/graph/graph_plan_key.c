@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/graph_plan_key.h"
+
+#include <string.h>
+
+#include "common/hash.h"
+#include "core/status.h"
+#include "core/sync.h"
+#include "ops/dims.h"
+#include "streams/recorder.h"
+
+static uint8_t residue_of(const leati_view *view) {
+  return view->host || view->count == 0 ? 0 : (uint8_t)(view->address & (LEATI_PROMISED - 1));
+}
+
+/* Whether the outputs on the host that are small enough to be staged begin where they can be. One answer for all: a
+ * plan for each mixture would be too many. */
+static bool are_aligned(const leat_graph *graph, const leati_view *views) {
+  bool are = true;
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    const leati_view *const view = &views[graph->input_count + o];
+    are = are && (!view->host || view->count * view->item_size > graph->device->staged_output_max ||
+                  (uintptr_t)view->data % LEATI_STAGED_ALIGNMENT == 0);
+  }
+  return are;
+}
+
+/* Notes what a plan is for. */
+static int32_t know_tensor(const leat_graph *graph, const leati_view *view, uint32_t i, leati_known_tensor *out,
+                           leat_error *err) {
+  *out = (leati_known_tensor){.present = view->present,
+                              .host = view->host,
+                              .compact = view->compact,
+                              .residue = residue_of(view),
+                              .ndim = view->ndim,
+                              .type = view->type,
+                              .count = view->count};
+  memcpy(out->shape, view->shape, (size_t)view->ndim * sizeof(view->shape[0]));
+  memcpy(out->strides, view->strides, (size_t)view->ndim * sizeof(view->strides[0]));
+  const uint64_t size = view->count * view->item_size;
+  if (i < graph->input_count && graph->values[graph->inputs[i]].decides && size != 0) {
+    out->bytes = leati_calloc(1, size);
+    if (out->bytes == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the elements of input %u", i);
+    }
+    memcpy(out->bytes, view->data, size);
+  }
+  return LEAT_OK;
+}
+
+/* Whether a tensor has the type, shape and, if those decide anything, elements that a plan is for. */
+static bool fits_shape(const leati_known_tensor *known, const leati_view *view) {
+  return known->type == view->type && known->ndim == view->ndim &&
+         leati_same_numbers(known->shape, view->shape, view->ndim) &&
+         (known->bytes == NULL || memcmp(known->bytes, view->data, view->count * view->item_size) == 0);
+}
+
+static bool fits_shapes(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
+  bool fits = true;
+  for (uint32_t i = 0; fits && i < graph->input_count; ++i) {
+    fits = fits_shape(&plan->tensors[i], &views[i]);
+  }
+  return fits;
+}
+
+static bool fits(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
+  bool same = plan->aligned == are_aligned(graph, views);
+  for (uint32_t i = 0; same && i < graph->input_count + graph->output_count; ++i) {
+    const leati_known_tensor *const known = &plan->tensors[i];
+    const leati_view *const view = &views[i];
+    same = known->present == view->present &&
+           (!known->present || (known->host == view->host && known->compact == view->compact &&
+                                known->residue == residue_of(view) && fits_shape(known, view) &&
+                                (view->compact || leati_same_numbers(known->strides, view->strides, view->ndim))));
+  }
+  return same;
+}
+
+/* The hash of what the shapes of outputs follow from. */
+static uint64_t hash_shapes(const leat_graph *graph, const leati_view *views) {
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < graph->input_count; ++i) {
+    const leati_view *const view = &views[i];
+    for (int32_t d = 0; d < view->ndim; ++d) {
+      hash = leati_hash_word(hash, (uint64_t)view->shape[d]);
+    }
+    hash = leati_hash_word(hash, view->type ^ (uint64_t)view->ndim << 56);
+    if (graph->values[graph->inputs[i]].decides) {
+      hash = leati_hash_bytes(hash, view->data, view->count * view->item_size);
+    }
+  }
+  return hash;
+}
+
+const leat_shape *leati_graph_plan_find_shapes(const leat_graph *graph, const leati_view *views) {
+  const leati_lru_entry *at = leati_lru_first(&graph->plans.table, hash_shapes(graph, views));
+  while (at != NULL && !fits_shapes(graph, (const leati_graph_plan *)at, views)) {
+    at = leati_lru_next(at);
+  }
+  return at != NULL ? ((const leati_graph_plan *)at)->shapes : NULL;
+}
+
+uint64_t leati_graph_plan_hash(const leat_graph *graph, const leati_view *views) {
+  const uint64_t shapes = hash_shapes(graph, views);
+  uint64_t hash = leati_hash_word(shapes, are_aligned(graph, views));
+  for (uint32_t i = 0; i < graph->input_count + graph->output_count; ++i) {
+    const leati_view *const view = &views[i];
+    hash = leati_hash_word(hash, !view->present ? 0
+                                                : 1u | (uint32_t)view->host << 1 | (uint32_t)view->compact << 2 |
+                                                      (uint32_t)residue_of(view) << 3);
+    for (int32_t d = 0; d < view->ndim && !view->compact; ++d) {
+      hash = leati_hash_word(hash, (uint64_t)view->strides[d]);
+    }
+  }
+  return (hash & ~LEATI_GRAPH_SHAPE_BITS) | (shapes & LEATI_GRAPH_SHAPE_BITS);
+}
+
+leati_graph_plan *leati_graph_plan_find(const leat_graph *graph, uint64_t hash, const leati_view *views) {
+  leati_lru_entry *at = leati_lru_first(&graph->plans.table, hash);
+  while (at != NULL && !(at->hash == hash && fits(graph, (const leati_graph_plan *)at, views))) {
+    at = leati_lru_next(at);
+  }
+  if (at != NULL) {
+    leati_lru_use(&graph->plans.table, at);
+  }
+  return (leati_graph_plan *)at;
+}
+
+int32_t leati_graph_plan_know(const leat_graph *graph, const leati_view *views, leati_graph_plan *plan,
+                              leat_error *err) {
+  for (uint32_t i = 0; i < plan->tensor_count; ++i) {
+    LEATI_TRY(know_tensor(graph, &views[i], i, &plan->tensors[i], err));
+  }
+  plan->aligned = are_aligned(graph, views);
+  plan->entry.hash = leati_graph_plan_hash(graph, views);
+  return LEAT_OK;
+}
