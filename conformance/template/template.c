@@ -4,13 +4,17 @@
  *
  * Copy this file, give the device a way to be found, and fill in slot after slot; `leat-conformance` tells what is
  * still missing. As it stands it finds no device, so that leat-conformance runs the cases that need none, all of which
- * pass, and exits with 77 and the reason. The file depends on <leat/backend.h> alone. What every backend has to get
- * right is here already: negotiation of versions, reading of the caller's structs, and filling in of errors.
+ * pass, and exits with 77 and the reason. The file depends on <leat/backend.h> and POSIX alone. What every backend has
+ * to get right is here already: negotiation of versions, reading of the caller's structs down to what an operator's
+ * description points to, filling in of errors, and what shutdown() and a child of fork() are told.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <leat/backend.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- Errors ---- */
 
@@ -30,8 +34,25 @@ static int32_t fail(leat_error *err, int32_t code, const char *format, ...) {
   return code;
 }
 
+/* ---- Processes ---- */
+
+/* The process that called first, whose children of fork() cannot call; 0: none has. Every slot calls enter(), as its
+ * first step and on every thread. */
+static atomic_long first_process;
+
+static int32_t enter(leat_error *err) {
+  const long self = (long)getpid();
+  long first = 0;
+  if (atomic_compare_exchange_strong(&first_process, &first, self) || first == self)
+    return LEAT_OK;
+  return fail(err, LEAT_ERROR_FORKED, "process %ld called first, and this is a child of fork(), process %ld", first,
+              self);
+}
+
+/* What slots without anything behind them answer. */
 static int32_t no_device(leat_error *err) {
-  return fail(err, LEAT_ERROR_UNAVAILABLE, "the template backend has no device");
+  const int32_t status = enter(err);
+  return status != LEAT_OK ? status : fail(err, LEAT_ERROR_UNAVAILABLE, "the template backend has no device");
 }
 
 /* ---- Reading the caller's structs ---- */
@@ -57,7 +78,14 @@ static int32_t import_struct(void *out, size_t size, const void *in, const char 
 
 /* ---- Devices ---- */
 
+/* Devices that are open now: device_open() raises it where it succeeds, device_close() lowers it, and shutdown() fails
+ * while it is not 0. */
+static atomic_uint open_devices;
+
 static int32_t device_count(uint32_t *out_count, leat_error *err) {
+  const int32_t status = enter(err);
+  if (status != LEAT_OK)
+    return status;
   if (out_count == NULL)
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out_count is NULL");
   *out_count = 0;
@@ -66,14 +94,19 @@ static int32_t device_count(uint32_t *out_count, leat_error *err) {
 }
 
 static int32_t device_info(uint32_t index, leat_device_info *out, leat_error *err) {
+  const int32_t status = enter(err);
   (void)out;
-  return fail(err, LEAT_ERROR_UNAVAILABLE, "there is no device %u: the template has none", index);
+  return status != LEAT_OK ? status
+                           : fail(err, LEAT_ERROR_UNAVAILABLE, "there is no device %u: the template has none", index);
 }
 
 /* The one property that the template has to report. */
 static int32_t device_report(uint32_t *inout_count, leat_property *out, leat_error *err) {
   leat_property property;
   uint32_t capacity;
+  const int32_t status = enter(err);
+  if (status != LEAT_OK)
+    return status;
   if (inout_count == NULL)
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "inout_count is NULL");
   capacity = *inout_count;
@@ -97,12 +130,16 @@ static int32_t device_open(uint32_t index, leat_device **out, leat_error *err) {
 
 /* No device can be open, so that whatever is given here, but for NULL, is none of ours. */
 static int32_t device_close(leat_device *device, leat_error *err) {
-  return device == NULL ? LEAT_OK : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "device is not an open device");
+  const int32_t status = enter(err);
+  if (status != LEAT_OK || device == NULL)
+    return status;
+  return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "device is not an open device");
 }
 
 static int32_t device_synchronize(leat_device *device, leat_error *err) {
+  const int32_t status = enter(err);
   (void)device;
-  return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "device is not an open device");
+  return status != LEAT_OK ? status : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "device is not an open device");
 }
 
 static const leat_device_api device_api = {.struct_size = sizeof(leat_device_api),
@@ -303,7 +340,116 @@ static const leat_event_api event_api = {.struct_size = sizeof(leat_event_api),
 
 /* ---- Operators ---- */
 
+/* A tensor on the host that a description points to, compact. Its sizes are multiplied here, so that no later step has
+ * to ask whether they overflow. */
+static int32_t check_host_tensor(const DLTensor *tensor, const char *what, leat_error *err) {
+  uint64_t bytes = tensor->dtype.bits / 8u;
+  if (tensor->device.device_type != kDLCPU || tensor->dtype.lanes != 1 || bytes == 0)
+    return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is not on the host, or its elements are no whole bytes", what);
+  if (tensor->ndim < 0 || tensor->ndim > LEAT_MAX_RANK || (tensor->ndim > 0 && tensor->shape == NULL))
+    return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has %d dimensions, or no shape", what, (int)tensor->ndim);
+  if (tensor->strides != NULL)
+    return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has strides; it must be compact", what);
+  for (int32_t d = 0; d < tensor->ndim; ++d) {
+    if (tensor->shape[d] < 0)
+      return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has a negative size in dimension %d", what, (int)d);
+    if (tensor->shape[d] != 0 && bytes > (uint64_t)PTRDIFF_MAX / (uint64_t)tensor->shape[d])
+      return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has more bytes than memory can hold", what);
+    bytes *= (uint64_t)tensor->shape[d];
+  }
+  return tensor->data != NULL || bytes == 0 ? LEAT_OK : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has no data", what);
+}
+
+static int32_t check_attribute(const leat_attribute *given, leat_error *err) {
+  leat_attribute attribute;
+  char what[96];
+  const int32_t status = import_struct(&attribute, sizeof attribute, given, "leat_attribute", err);
+  if (status != LEAT_OK)
+    return status;
+  if (attribute.name == NULL || attribute.reserved != 0)
+    return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "an attribute has no name, or a reserved field that is not zero");
+  snprintf(what, sizeof what, "attribute %.64s", attribute.name);
+  switch (attribute.type) {
+    case LEAT_ATTRIBUTE_INT:
+    case LEAT_ATTRIBUTE_FLOAT:
+      return LEAT_OK;
+    case LEAT_ATTRIBUTE_INTS:
+      return attribute.ints != NULL || attribute.count == 0
+                 ? LEAT_OK
+                 : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has no values", what);
+    case LEAT_ATTRIBUTE_FLOATS:
+      return attribute.floats != NULL || attribute.count == 0
+                 ? LEAT_OK
+                 : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has no values", what);
+    case LEAT_ATTRIBUTE_STRING:
+      return attribute.string != NULL || attribute.count == 0
+                 ? LEAT_OK
+                 : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has no text", what);
+    case LEAT_ATTRIBUTE_STRINGS:
+      return (attribute.strings != NULL && attribute.lengths != NULL) || attribute.count == 0
+                 ? LEAT_OK
+                 : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has no texts, or no lengths", what);
+    case LEAT_ATTRIBUTE_TENSOR:
+      return attribute.tensor != NULL ? check_host_tensor(attribute.tensor, what, err)
+                                      : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has no tensor", what);
+    default: /* a graph, or a type of a later version */
+      return fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s has type %u, which this backend does not read", what,
+                  attribute.type);
+  }
+}
+
+/* What is known of input i; NULL: an optional one is absent. */
+static int32_t check_input(const leat_value_info *given, uint32_t i, leat_error *err) {
+  leat_value_info value;
+  char what[32];
+  int32_t status = given == NULL ? LEAT_OK : import_struct(&value, sizeof value, given, "leat_value_info", err);
+  if (status != LEAT_OK || given == NULL)
+    return status;
+  snprintf(what, sizeof what, "input %u", i);
+  if (value.reserved != 0 || value.ndim < -1 || (value.ndim > 0 && value.shape == NULL))
+    return fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                "%s has %d dimensions, no shape, or a reserved field that is not zero", what, (int)value.ndim);
+  if (value.ndim > LEAT_MAX_RANK || value.dtype.lanes != 1)
+    return fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s has %d dimensions and %u lanes; up to %d and 1 are right", what,
+                (int)value.ndim, value.dtype.lanes, LEAT_MAX_RANK);
+  for (int32_t d = 0; d < value.ndim; ++d) {
+    if (value.shape[d] < -1)
+      return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has a negative size in dimension %d", what, (int)d);
+  }
+  if (value.value == NULL)
+    return LEAT_OK;
+  status = check_host_tensor(value.value, what, err);
+  if (status != LEAT_OK)
+    return status;
+  int same = value.value->dtype.code == value.dtype.code && value.value->dtype.bits == value.dtype.bits &&
+             (value.ndim == -1 || value.ndim == value.value->ndim);
+  for (int32_t d = 0; same && d < value.ndim; ++d)
+    same = value.shape[d] == -1 || value.shape[d] == value.value->shape[d];
+  return same ? LEAT_OK : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is a constant of another type or shape", what);
+}
+
+/* Whether an operator is described as the contract asks. What its own form allows comes after this: counts, types and
+ * attributes of its entry in the list, whose place is where the template says that it has none. */
+static int32_t check_description(const leat_op_desc *given, leat_op_desc *out, leat_error *err) {
+  int32_t status = import_struct(out, sizeof *out, given, "leat_op_desc", err);
+  if (status != LEAT_OK)
+    return status;
+  if (out->name == NULL || out->reserved != 0)
+    return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc has no name, or a reserved field that is not zero");
+  if ((out->attribute_count != 0 && out->attributes == NULL) || (out->input_count != 0 && out->inputs == NULL))
+    return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: leat_op_desc counts %u attributes and %u inputs, and has none",
+                out->name, out->attribute_count, out->input_count);
+  for (uint32_t i = 0; status == LEAT_OK && i < out->attribute_count; ++i)
+    status = check_attribute(out->attributes[i], err);
+  for (uint32_t i = 0; status == LEAT_OK && i < out->input_count; ++i)
+    status = check_input(out->inputs[i], i, err);
+  return status;
+}
+
 static int32_t op_count(uint32_t *out_count, leat_error *err) {
+  const int32_t status = enter(err);
+  if (status != LEAT_OK)
+    return status;
   if (out_count == NULL)
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out_count is NULL");
   *out_count = 0;
@@ -311,14 +457,21 @@ static int32_t op_count(uint32_t *out_count, leat_error *err) {
 }
 
 static int32_t op_info(uint32_t index, const leat_op_info **out, leat_error *err) {
+  const int32_t status = enter(err);
   (void)out;
-  return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "there is no entry %u: the list of operators is empty", index);
+  return status != LEAT_OK
+             ? status
+             : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "there is no entry %u: the list of operators is empty", index);
 }
 
 static int32_t op_supports(leat_device *device, const leat_op_desc *desc, leat_error *err) {
+  leat_op_desc known;
+  int32_t status = enter(err);
   (void)device;
-  (void)desc;
-  return fail(err, LEAT_ERROR_NOT_SUPPORTED, "the template has no operator");
+  if (status == LEAT_OK)
+    status = check_description(desc, &known, err);
+  return status != LEAT_OK ? status
+                           : fail(err, LEAT_ERROR_NOT_SUPPORTED, "the template has no operator %s", known.name);
 }
 
 static int32_t op_create(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
@@ -364,12 +517,19 @@ static const leat_op_api op_api = {.struct_size = sizeof(leat_op_api),
 /* ---- The table, and the one function that is exported ---- */
 
 static int32_t backend_shutdown(leat_error *err) {
-  (void)err;
-  return LEAT_OK;
+  const int32_t status = enter(err);
+  const unsigned open = atomic_load(&open_devices);
+  if (status != LEAT_OK || open == 0)
+    return status; /* with nothing open, what was made for devices goes here */
+  return fail(err, LEAT_ERROR_BUSY, "%u device%s still open; close() comes before shutdown()", open,
+              open == 1 ? " is" : "s are");
 }
 
 static int32_t backend_configure(const char *name, const char *value, leat_error *err) {
+  const int32_t status = enter(err);
   (void)value;
+  if (status != LEAT_OK)
+    return status;
   if (name == NULL)
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "name is NULL");
   return fail(err, LEAT_ERROR_NOT_SUPPORTED, "there is no setting \"%s\": the template has none", name);
