@@ -432,7 +432,8 @@ typedef struct leat_memory_api {
                            leat_error *err);
   /** Takes a DLPack tensor whose memory is a live block of this device (nothing is copied). On success the deleter has
    * been called or will be; the caller holds the block through the view and releases it with free() on
-   * the block's address (see find()).
+   * the block's address (see find()). Each import is owed a free() of its own, beside the one of whoever made the
+   * block: one that was allocated here and imported twice is freed three times, in any order, and lives until the last.
    * @threads any
    * @param stream [in] the stream that will use the tensor; it waits for `ready`
    * @param managed [owned] the tensor; on failure it stays the caller's
@@ -1325,9 +1326,10 @@ typedef struct leat_external_api {
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*info)(leat_device *device, leat_external_info *out, leat_error *err);
-  /** Makes a block of memory of another API. Nothing is copied. leat_memory_api::free() gives it back: the driver has
-   * it when the work that was put into streams before that has run, at the latest with a trim() after it or with the
-   * device; the memory itself lives as long as its other users want.
+  /** Makes a block of memory of another API. Nothing is copied. One leat_memory_api::free(), and one more for each
+   * import_dlpack() of a tensor in it, gives it back: the driver has it when the work that was put into streams before
+   * that has run, at the latest with a trim() after it or with the device; the memory itself lives as long as its other
+   * users want.
    * @threads any
    * @param device [in] an open device
    * @param memory [in] the memory; its descriptor stays the caller's on failure

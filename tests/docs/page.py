@@ -62,9 +62,12 @@ def links(tree):
 
 
 def with_fragments(program, fragments):
-    """A C program with fragments before its last return, each in braces."""
+    """A C program with fragments before its last return, each in braces, and what they include at its top."""
+    includes = [line for fragment in fragments for line in re.findall(r"^#include .*\n", fragment, re.M)]
+    fragments = [re.sub(r"^#include .*\n", "", fragment, flags=re.M) for fragment in fragments]
     before, after = program.rsplit("\n  return ", 1)
-    return before + "".join(f"\n  {{\n{fragment}  }}" for fragment in fragments) + "\n  return " + after
+    body = "".join(f"\n  {{\n{fragment}  }}" for fragment in fragments)
+    return "".join(includes) + before + body + "\n  return " + after
 
 
 def need_device(build):
