@@ -32,27 +32,45 @@ static void write_all(int fd, const char *text, size_t size) {
   }
 }
 
+/* Says how a case ended, or why none can run, to a person: the words of a line for the runner. */
+static void tell_person(const char *kind, char *const *words) {
+  static const char *const kinds[][2] = {
+      {"pass", "Pass"}, {"fail", "Fail"}, {"skip", "NotSupported"}, {"lack", "NotSupported"}};
+  const guint count = g_strv_length((char **)words);
+  for (size_t i = 0; i < G_N_ELEMENTS(kinds); ++i) {
+    if (g_str_equal(kind, kinds[i][0])) {
+      g_printerr("%s %s%s%s\n", kinds[i][1], words[0], count > 1 ? ": " : "", count > 1 ? words[count - 1] : "");
+      return;
+    }
+  }
+  if (g_str_equal(kind, "error") || g_str_equal(kind, "defect"))
+    g_printerr("leat-conformance: %s\n", words[0]);
+}
+
 /* Tells one line; the arguments are words, ended by NULL. */
 static void tell(const char *kind, ...) {
+  GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
   GString *line = g_string_new(kind);
-  va_list words;
+  va_list args;
   const char *word;
-  va_start(words, kind);
-  while ((word = va_arg(words, const char *)) != NULL) {
+  va_start(args, kind);
+  while ((word = va_arg(args, const char *)) != NULL) {
     char *valid = g_utf8_make_valid(word, -1);
-    if (result_fd >= 0) {
-      /* Bytes above 0x7f are kept: the text is UTF-8 and stays readable. */
-      char *escaped = g_strescape(valid, NULL);
-      g_string_append_printf(line, "\t%s", escaped);
-      g_free(escaped);
-    } else {
-      g_string_append_printf(line, "\t%s", valid);
-    }
-    g_free(valid);
+    /* Bytes above 0x7f are kept: the text is UTF-8 and stays readable. */
+    char *escaped = g_strescape(valid, NULL);
+    g_string_append_printf(line, "\t%s", escaped);
+    g_free(escaped);
+    g_ptr_array_add(words, valid);
   }
-  va_end(words);
+  va_end(args);
   g_string_append_c(line, '\n');
-  write_all(result_fd >= 0 ? result_fd : STDERR_FILENO, line->str, line->len);
+  g_ptr_array_add(words, NULL);
+  if (result_fd >= 0) {
+    write_all(result_fd, line->str, line->len);
+  } else {
+    tell_person(kind, (char *const *)words->pdata);
+  }
+  g_ptr_array_unref(words);
   g_string_free(line, TRUE);
 }
 
@@ -352,10 +370,11 @@ int leati_child_run(const leat_child_options *options, const leat_case *const *c
     return status;
   for (size_t i = 0; i < count; ++i) {
     const leat_case *one = cases[i];
-    gint64 begin = g_get_monotonic_time();
     ctx.name = one->name;
     ctx.seed = g_str_hash(one->name) ^ (options->seed * 2654435761u);
     tell("begin", one->name, NULL);
+    if (result_fd < 0)
+      g_printerr("%s: %s\n", one->name, one->summary);
     if (plugin.defect != NULL && (one->flags & LEAT_CASE_WITHOUT_TABLES) == 0) {
       LEAT_FAIL(&ctx, "the plugin's tables cannot be used: %s", plugin.defect);
     }
@@ -371,9 +390,6 @@ int leati_child_run(const leat_child_options *options, const leat_case *const *c
     leati_fixture_end(&ctx);
     tell_accuracy(one->name);
     tell("pass", one->name, NULL);
-    if (result_fd < 0) {
-      g_printerr("%s passed in %.3f s\n", one->name, (double)(g_get_monotonic_time() - begin) / 1e6);
-    }
   }
   if (kept != NULL)
     LEAT_CHECK_OK(&ctx, ctx.device->close(kept, LEAT_ERR));

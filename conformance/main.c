@@ -2,8 +2,8 @@
 /** @file
  * leat-conformance: tells whether a plugin keeps the contract of abi/leat/backend.h.
  *
- * Exit status: 0 all is fine, 1 a case failed, crashed or timed out, 2 bad use, a plugin or setting that cannot be used
- * or a report that cannot be written, 77 there is no device (with the reason).
+ * Exit status: 0 all is fine, 1 a case failed, crashed or timed out, or a waiver is not needed, 2 bad use, a plugin or
+ * setting that cannot be used or a report that cannot be written, 77 there is no device (with the reason).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -343,6 +343,7 @@ static int run(const arguments *args, leat_run_options *options) {
   /* A report that goes to a file leaves stdout to the person who waits for it. */
   options->stream_text = write == leati_report_text || args->output != NULL;
   options->progress = isatty(STDERR_FILENO) != 0;
+  options->quiet = args->quiet;
   options->only_bad = args->quiet || isatty(STDOUT_FILENO) != 0;
 
   report = leati_runner_run(options, &message);
@@ -399,15 +400,17 @@ int main(int argc, char **argv) {
        "Multiply all deadlines (slow machine, sanitizers)", "X"},
       {"format", 0, 0, G_OPTION_ARG_STRING, &args.format, "text (default), tap, junit or json", "FORMAT"},
       {"output", 'o', 0, G_OPTION_ARG_FILENAME, &args.output, "Write the report there, and text to stdout", "FILE"},
-      {"quiet", 'q', 0, G_OPTION_ARG_NONE, &args.quiet, "No lines for cases that passed (default on a terminal)", NULL},
+      {"quiet", 'q', 0, G_OPTION_ARG_NONE, &args.quiet,
+       "Only what failed, counts and verdict (default on a terminal: no lines for cases that passed)", NULL},
       {"waivers", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &args.waivers,
-       "Cases allowed to fail: lines of GLOB REASON (may be repeated)", "FILE"},
+       "Cases that fail for good: lines of GLOB REASON (may be repeated). One of which all cases pass is an error",
+       "FILE"},
       {"mustpass", 0, 0, G_OPTION_ARG_FILENAME, &args.mustpass,
        "List of cases that make a plugin conformant (default: that of ABI 1.0)", "FILE"},
       {"fail-on-output", 0, 0, G_OPTION_ARG_STRING, &args.fail_on_output,
        "A case fails if its process prints a line that matches", "REGEX"},
       {"run-case", 0, 0, G_OPTION_ARG_STRING_ARRAY, &args.run_cases,
-       "Run one case in this process, without a deadline (for a debugger)", "NAME"},
+       "Run one case in this process, without a deadline (for a debugger), and say how it ended", "NAME"},
       {"probe", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &args.probe, NULL, NULL},
       {"child-fd", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_INT, &args.child_fd, NULL, NULL},
       {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &args.rest, NULL, "PLUGIN.so"},
@@ -427,7 +430,8 @@ int main(int argc, char **argv) {
       context,
       "A profile is a part of the suite. An operator that PLUGIN.so lacks is told once at the end,\n"
       "and its cases are not supported; in the profile core, cases take whichever operators it has.\n\n"
-      "Exit status: 0 all fine; 1 a case failed, crashed or timed out; 2 bad use, a plugin or\n"
+      "Exit status: 0 all fine; 1 a case failed, crashed or timed out, or a waiver is not needed; 2 bad use, a plugin "
+      "or\n"
       "setting that cannot be used, or a report that cannot be written;\n"
       "77 the plugin has no device (the reason is printed).");
   g_option_context_add_main_entries(context, entries, NULL);

@@ -24,11 +24,13 @@ int leati_report_status(const leat_report *report) {
     return 1;
   if (report->mustpass_missing != NULL && report->mustpass_missing->len > 0)
     return 1;
+  if (report->unneeded_waivers != NULL && report->unneeded_waivers->len > 0)
+    return 1;
   return report->no_device != NULL ? 77 : 0;
 }
 
 char *leati_report_command(const leat_report *report, const char *name) {
-  return g_strdup_printf("%s --run-case %s", report->command, name);
+  return g_strdup_printf("%s --filter %s", report->command, name);
 }
 
 void leati_report_worse(leat_accuracy *inout, const leat_accuracy *other) {
@@ -100,6 +102,9 @@ static GPtrArray *groups_of(const leat_report *report) {
 
 /* ---- Text ---- */
 
+/* An error, so that a waiver does not outlive its reason. */
+#define UNNEEDED "The waiver for %s is not needed, and is to be taken out: all that it names ran and passed."
+
 static const char *or_unknown(const char *text) {
   return text != NULL ? text : "unknown";
 }
@@ -139,6 +144,8 @@ void leati_report_text_result(const leat_report *report, const leat_result *resu
                          result->seconds);
   if (result->outcome == LEAT_OUTCOME_PASS)
     return;
+  if (result->outcome >= LEAT_OUTCOME_FAIL)
+    g_string_append_printf(out, "    tested: %s\n", result->one->summary);
   if (result->message != NULL)
     append_indented(out, "    ", result->message);
   if (result->runs > 1 && result->bad_runs > 0) {
@@ -154,7 +161,8 @@ void leati_report_text_result(const leat_report *report, const leat_result *resu
   }
   if (result->outcome >= LEAT_OUTCOME_FAIL) {
     char *command = leati_report_command(report, result->one->name);
-    g_string_append_printf(out, "    again: %s\n", command);
+    g_string_append_printf(out, "    again: %s\n    in a debugger: gdb --args %s --run-case %s\n", command,
+                           report->command, result->one->name);
     g_free(command);
   }
 }
@@ -195,8 +203,8 @@ static void append_plain(const GPtrArray *groups, uint32_t profile, GString *out
 }
 
 /* Appends what a profile came to: all of it, its plain groups, then the others one by one with the cases that are bad.
- */
-static void append_profile(const GPtrArray *groups, uint32_t profile, GString *out) {
+ * If it is to be quiet, of the groups only those with such cases. */
+static void append_profile(const GPtrArray *groups, uint32_t profile, gboolean quiet, GString *out) {
   guint counts[LEAT_OUTCOME_COUNT] = {0};
   guint cases = 0;
   for (guint i = 0; i < groups->len; ++i) {
@@ -210,10 +218,11 @@ static void append_profile(const GPtrArray *groups, uint32_t profile, GString *o
   g_string_append_printf(out, "%s: ", leati_profile_name(profile));
   append_counts(out, counts);
   g_string_append_c(out, '\n');
-  append_plain(groups, profile, out);
+  if (!quiet)
+    append_plain(groups, profile, out);
   for (guint i = 0; i < groups->len; ++i) {
     const group *g = groups->pdata[i];
-    if (g->profile != profile || is_plain(g))
+    if (g->profile != profile || is_plain(g) || (quiet && g->bad->len == 0))
       continue;
     g_string_append_printf(out, "  %s: ", g->name);
     append_counts(out, g->counts);
@@ -225,19 +234,39 @@ static void append_profile(const GPtrArray *groups, uint32_t profile, GString *o
   }
 }
 
-/* Appends each operator that is lacking once, with the reason of the first case that wanted it. */
+/* Why a case could not run, in words that others of its kind share: the operator that is lacking, or its group and
+ * reason. NULL if it ran; owned by the caller. */
+static char *lack_of(const leat_result *result) {
+  if (result->outcome != LEAT_OUTCOME_NOT_SUPPORTED || result->lacks != NULL)
+    return g_strdup(result->lacks);
+  char *name = group_name(result->one->name);
+  char *lack = g_strdup_printf("%s: %s", name, result->message);
+  g_free(name);
+  return lack;
+}
+
+/* Appends each lack once, with the number of its cases and the reason of the first. */
 static void append_lacking(const leat_report *report, GString *out) {
-  GHashTable *told = g_hash_table_new(g_str_hash, g_str_equal);
+  GHashTable *cases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (size_t i = 0; i < report->result_count; ++i) {
-    const char *name = report->results[i].lacks;
-    guint cases = 0;
-    if (name == NULL || !g_hash_table_add(told, (gpointer)name))
-      continue;
-    for (size_t k = i; k < report->result_count; ++k)
-      cases += g_strcmp0(report->results[k].lacks, name) == 0 ? 1 : 0;
-    g_string_append_printf(out, "NotSupported %s (%u cases): %s\n", name, cases, report->results[i].message);
+    char *lack = lack_of(&report->results[i]);
+    if (lack != NULL)
+      g_hash_table_insert(cases, lack, GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(cases, lack)) + 1));
   }
-  g_hash_table_unref(told);
+  for (size_t i = 0; i < report->result_count; ++i) {
+    const leat_result *result = &report->results[i];
+    char *lack = lack_of(result);
+    const guint count = lack != NULL ? GPOINTER_TO_UINT(g_hash_table_lookup(cases, lack)) : 0;
+    if (count > 0) {
+      char *name = result->lacks != NULL ? g_strdup(result->lacks) : group_name(result->one->name);
+      g_string_append_printf(out, "NotSupported %s (%u case%s): %s\n", name, count, count == 1 ? "" : "s",
+                             result->message);
+      g_free(name);
+      g_hash_table_remove(cases, lack);
+    }
+    g_free(lack);
+  }
+  g_hash_table_unref(cases);
 }
 
 /* Appends for each operator and element type the element that came nearest to its bound, of cases that passed. */
@@ -266,21 +295,20 @@ static void append_accuracy(const GPtrArray *groups, GString *out) {
 void leati_report_text_tail(const leat_report *report, GString *out) {
   GPtrArray *groups = groups_of(report);
   g_string_append_c(out, '\n');
-  append_profile(groups, LEAT_PROFILE_CORE, out);
-  append_profile(groups, LEAT_PROFILE_OPERATORS, out);
+  append_profile(groups, LEAT_PROFILE_CORE, report->quiet, out);
+  append_profile(groups, LEAT_PROFILE_OPERATORS, report->quiet, out);
   if (report->accuracy)
     append_accuracy(groups, out);
   g_ptr_array_unref(groups);
-  append_lacking(report, out);
-  for (size_t i = 0; i < report->result_count; ++i) {
-    const leat_result *result = &report->results[i];
-    if (result->waiver != NULL && result->outcome == LEAT_OUTCOME_PASS) {
-      g_string_append_printf(out, "The waiver for %s is not needed: it passed.\n", result->one->name);
-    }
-  }
-  g_string_append_printf(out, "\n%zu cases in %.1f s: ", report->result_count, report->seconds);
+  if (!report->quiet)
+    append_lacking(report, out);
+  g_string_append_printf(out, "\n%zu case%s in %.1f s: ", report->result_count, report->result_count == 1 ? "" : "s",
+                         report->seconds);
   append_counts(out, report->counts);
   g_string_append_c(out, '\n');
+  for (guint i = 0; report->unneeded_waivers != NULL && i < report->unneeded_waivers->len; ++i) {
+    g_string_append_printf(out, UNNEEDED "\n", (const char *)report->unneeded_waivers->pdata[i]);
+  }
   if (report->mustpass_missing != NULL) {
     for (guint i = 0; i < report->mustpass_missing->len; ++i) {
       g_string_append_printf(out, "The list %s names %s, which this suite does not have.\n", report->mustpass_name,
@@ -292,11 +320,14 @@ void leati_report_text_tail(const leat_report *report, GString *out) {
   } else if (report->no_device != NULL) {
     g_string_append_printf(out, "Conformance cannot be told, there is no device: %s\n", report->no_device);
   } else if (report->mustpass_name != NULL && report->complete) {
-    g_string_append_printf(out, "%s%s%s: %u of %u cases of the list %s passed or are not supported.\n",
-                           report->mustpass_ok == report->mustpass_total ? "Conformant" : "Not conformant",
+    const guint passed = report->mustpass_passed, lacking = report->mustpass_not_supported;
+    const guint others = report->mustpass_total - passed - lacking;
+    g_string_append_printf(out, "%s%s%s: of the %u cases of the list %s, %u passed and %u are not supported",
+                           others == 0 ? "Conformant" : "Not conformant",
                            report->profiles == LEAT_PROFILE_ALL ? "" : " in the profile ",
                            report->profiles == LEAT_PROFILE_ALL ? "" : leati_profile_name(report->profiles),
-                           report->mustpass_ok, report->mustpass_total, report->mustpass_name);
+                           report->mustpass_total, report->mustpass_name, passed, lacking);
+    g_string_append_printf(out, others == 0 ? ".\n" : "; %u did not pass.\n", others);
   }
 }
 
@@ -333,12 +364,16 @@ void leati_report_tap(const leat_report *report, GString *out) {
     g_string_append_c(out, '\n');
     if (result->outcome >= LEAT_OUTCOME_WAIVED) {
       char *command = leati_report_command(report, result->one->name);
-      g_string_append_printf(out, "# %s: %s\n# again: %s\n", leati_outcome_name(result->outcome), note->str, command);
+      g_string_append_printf(out, "# %s: %s\n# tested: %s\n# again: %s\n", leati_outcome_name(result->outcome),
+                             note->str, result->one->summary, command);
       g_free(command);
       if (result->output != NULL)
         append_indented(out, "# | ", result->output);
     }
     g_string_free(note, TRUE);
+  }
+  for (guint i = 0; report->unneeded_waivers != NULL && i < report->unneeded_waivers->len; ++i) {
+    g_string_append_printf(out, "# " UNNEEDED "\n", (const char *)report->unneeded_waivers->pdata[i]);
   }
 }
 
@@ -402,11 +437,13 @@ void leati_report_junit(const leat_report *report, GString *out) {
       char *output = xml_text(result->output);
       char *command = leati_report_command(report, result->one->name);
       char *again = xml_text(command);
+      char *tested = xml_text(result->one->summary);
       const char *element = result->outcome == LEAT_OUTCOME_FAIL ? "failure" : "error";
       g_string_append_printf(out,
-                             ">\n    <%s type=\"%s\" message=\"%s\">again: %s</%s>\n"
+                             ">\n    <%s type=\"%s\" message=\"%s\">tested: %s\nagain: %s</%s>\n"
                              "    <system-err>%s</system-err>\n  </testcase>\n",
-                             element, leati_outcome_name(result->outcome), message, again, element, output);
+                             element, leati_outcome_name(result->outcome), message, tested, again, element, output);
+      g_free(tested);
       g_free(output);
       g_free(command);
       g_free(again);
@@ -506,7 +543,8 @@ void leati_report_json(const leat_report *report, GString *out) {
   json_builder_begin_object(builder);
   add_text(builder, "list", report->mustpass_name);
   add_number(builder, "total", report->mustpass_total);
-  add_number(builder, "ok", report->mustpass_ok);
+  add_number(builder, "ok", report->mustpass_passed + report->mustpass_not_supported);
+  add_number(builder, "passed", report->mustpass_passed);
   json_builder_set_member_name(builder, "complete");
   json_builder_add_boolean_value(builder, report->complete);
   json_builder_set_member_name(builder, "missing");
@@ -517,6 +555,13 @@ void leati_report_json(const leat_report *report, GString *out) {
   json_builder_end_array(builder);
   json_builder_end_object(builder);
 
+  json_builder_set_member_name(builder, "unneeded_waivers");
+  json_builder_begin_array(builder);
+  for (guint i = 0; report->unneeded_waivers != NULL && i < report->unneeded_waivers->len; ++i) {
+    json_builder_add_string_value(builder, report->unneeded_waivers->pdata[i]);
+  }
+  json_builder_end_array(builder);
+
   json_builder_set_member_name(builder, "cases");
   json_builder_begin_array(builder);
   for (size_t i = 0; i < report->result_count; ++i) {
@@ -524,6 +569,7 @@ void leati_report_json(const leat_report *report, GString *out) {
     char *command = leati_report_command(report, result->one->name);
     json_builder_begin_object(builder);
     add_text(builder, "name", result->one->name);
+    add_text(builder, "tested", result->one->summary);
     add_text(builder, "outcome", leati_outcome_name(result->outcome));
     add_text(builder, "message", result->message);
     add_text(builder, "output", result->output);

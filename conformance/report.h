@@ -64,7 +64,10 @@ typedef struct leat_report {
   char *mustpass_name;              /**< which list was checked, or NULL: none */
   GPtrArray *mustpass_missing;      /**< names in the list that the suite does not know (const char *), or NULL */
   guint mustpass_total;             /**< names in the list */
-  guint mustpass_ok;                /**< of these, passed or not supported */
+  guint mustpass_passed;            /**< of these, passed */
+  guint mustpass_not_supported;     /**< of these, not supported */
+  GPtrArray *unneeded_waivers;      /**< globs whose cases all ran and passed (const char *), or NULL */
+  gboolean quiet;                   /**< the text has what failed and the verdict alone */
   gboolean accuracy;                /**< the text has a table of how near to their bounds operators came */
   gboolean complete;                /**< every case of the profiles was run, so that conformance can be told */
 } leat_report;
@@ -81,14 +84,14 @@ void leati_report_worse(leat_accuracy *inout, const leat_accuracy *other);
 /** What the run comes to: 0, 1 or 77. */
 int leati_report_status(const leat_report *report);
 
-/** The command that runs one case again, in this process; owned by the caller. */
+/** The command that runs one case again, and says how it ended; owned by the caller. */
 char *leati_report_command(const leat_report *report, const char *name);
 
 /** One line for a case that just ended, and more lines if it did not pass. */
 void leati_report_text_result(const leat_report *report, const leat_result *result, GString *out);
 /** What was tested: plugin and device. */
 void leati_report_text_head(const leat_report *report, GString *out);
-/** Counts by profile and group with the names of what did not pass, operators that are lacking, all counts, verdict. */
+/** Counts by profile and group with the names of what did not pass, why some could not run, all counts, verdict. */
 void leati_report_text_tail(const leat_report *report, GString *out);
 
 /** The whole report. */

@@ -140,9 +140,11 @@ static void enter_result(runner *run, guint index, leat_outcome outcome, char *m
   }
   g_free(message);
   g_free(lacks);
-  /* What is lacking is told once for all cases that want it, at the end. */
-  if (run->options->stream_text && result->runs == run->options->repeat &&
-      !(run->options->only_bad && (result->outcome == LEAT_OUTCOME_PASS || result->lacks != NULL))) {
+  /* What is not supported is told once for all cases that want it, at the end. */
+  const leat_outcome least = run->options->quiet      ? LEAT_OUTCOME_FAIL
+                             : run->options->only_bad ? LEAT_OUTCOME_WAIVED
+                                                      : LEAT_OUTCOME_PASS;
+  if (run->options->stream_text && result->runs == run->options->repeat && result->outcome >= least) {
     GString *text = g_string_new(NULL);
     if (run->options->progress)
       fputs("\r\033[K", stderr);
@@ -554,6 +556,15 @@ static char *base_command(const leat_run_options *options) {
     g_string_append(command, " --all-operators");
   if (options->fast_float32)
     g_string_append(command, " --fast-float32");
+  if (options->scale != 1.0) {
+    char scale[G_ASCII_DTOSTR_BUF_SIZE];
+    g_string_append_printf(command, " --deadline-scale %s", g_ascii_dtostr(scale, sizeof scale, options->scale));
+  }
+  if (options->forbidden != NULL) {
+    char *pattern = g_shell_quote(g_regex_get_pattern(options->forbidden));
+    g_string_append_printf(command, " --fail-on-output %s", pattern);
+    g_free(pattern);
+  }
   g_free(program);
   g_free(plugin);
   return g_string_free(command, FALSE);
@@ -584,11 +595,29 @@ static void check_mustpass(const leat_run_options *options, leat_report *report)
     if (profile != 0 && (profile & options->profiles) == 0)
       continue;
     ++report->mustpass_total;
-    if (result != NULL && (result->outcome == LEAT_OUTCOME_PASS || result->outcome == LEAT_OUTCOME_NOT_SUPPORTED))
-      ++report->mustpass_ok;
+    report->mustpass_passed += result != NULL && result->outcome == LEAT_OUTCOME_PASS ? 1 : 0;
+    report->mustpass_not_supported += result != NULL && result->outcome == LEAT_OUTCOME_NOT_SUPPORTED ? 1 : 0;
   }
   g_hash_table_unref(profiles);
   g_hash_table_unref(by_name);
+}
+
+/* Finds the waivers that nothing needs: all that they name ran and passed. */
+static void check_waivers(const leat_run_options *options, leat_report *report) {
+  const GPtrArray *cases = leati_runner_cases();
+  report->unneeded_waivers = g_ptr_array_new();
+  for (char **waiver = options->waivers; waiver != NULL && *waiver != NULL; waiver += 2) {
+    size_t left = 0;
+    for (guint i = 0; i < cases->len; ++i)
+      left += g_pattern_match_simple(waiver[0], ((const leat_case *)cases->pdata[i])->name) ? 1 : 0;
+    for (size_t i = 0; i < report->result_count; ++i) {
+      const leat_result *result = &report->results[i];
+      if (result->outcome == LEAT_OUTCOME_PASS && g_pattern_match_simple(waiver[0], result->one->name))
+        --left;
+    }
+    if (left == 0)
+      g_ptr_array_add(report->unneeded_waivers, waiver[0]);
+  }
 }
 
 static const char *waiver_of(const leat_run_options *options, const char *name) {
@@ -608,6 +637,7 @@ leat_report *leati_runner_run(const leat_run_options *options, char **out_messag
   size_t wanted = 0; /* cases of the profiles */
 
   report->accuracy = options->accuracy;
+  report->quiet = options->quiet;
   report->profiles = options->profiles;
   report->command = base_command(options);
   report->plugin_path = g_strdup(options->plugin_path);
@@ -652,5 +682,6 @@ leat_report *leati_runner_run(const leat_run_options *options, char **out_messag
     fputs("\r\033[K", stderr);
   report->seconds = (double)(g_get_monotonic_time() - begin) / 1e6;
   check_mustpass(options, report);
+  check_waivers(options, report);
   return report;
 }

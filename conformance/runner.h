@@ -31,7 +31,8 @@ typedef struct leat_run_options {
   double scale;              /**< of deadlines */
   gboolean progress;         /**< draw a progress line on stderr */
   gboolean stream_text;      /**< print a line per case on stdout as it ends */
-  gboolean only_bad;         /**< of these, leave out the cases that passed */
+  gboolean only_bad;         /**< of these, leave out the cases that passed or are not supported */
+  gboolean quiet;            /**< leat_report::quiet */
 } leat_run_options;
 
 /** The list of all cases, in order of the sources. */

@@ -26,7 +26,7 @@ slice() {
     echo "in the emulator a case of $1 ended with status $status, see above" >&2
     exit 1
   }
-  passed=$((passed + $(grep -c ' passed in ' "$log")))
+  passed=$((passed + $(grep -c '^Pass ' "$log")))
 }
 
 slice 'query\..*'
