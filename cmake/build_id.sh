@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # build_id.sh TREE [HEADER]: prints the build id of a source tree, or writes it to a header if it changed. The id is the
-# commit and, when files differ from it, a dot and a digest of the differences (new files included): fit for the build
-# part of a semantic version.
+# commit and, when files differ from it, a dot and a digest of the differences: fit for the build part of a semantic
+# version. New files count in the folders that hold what is committed; others, beside these, are what people keep there.
 set -eu
 tree=$1
 id=unknown
@@ -10,8 +10,8 @@ id=unknown
 if above=$(git -C "$tree" rev-parse --show-cdup 2>/dev/null) && [ -z "$above" ] &&
   commit=$(git -C "$tree" rev-parse --short=12 HEAD 2>/dev/null); then
   id=$commit
-  changes=$( (cd "$tree" && git diff HEAD --no-ext-diff && git ls-files --others --exclude-standard -z |
-    sort -z | xargs -0 -r sha256sum) | sha256sum | cut -c1-12)
+  changes=$( (cd "$tree" && git diff HEAD --no-ext-diff && git ls-tree -d -z --name-only HEAD |
+    xargs -0 git ls-files --others --exclude-standard -z -- | sort -z | xargs -0 -r sha256sum) | sha256sum | cut -c1-12)
   empty=$(printf '' | sha256sum | cut -c1-12)
   [ "$changes" = "$empty" ] || id=$commit.$changes
 elif [ -f "$tree/VERSION.build" ]; then

@@ -32,7 +32,7 @@ class Tree:
         found = []
         for folder, folders, files in os.walk(self.root):
             folders[:] = [f for f in folders
-                          if f not in ('.git', '__pycache__') and not f.startswith(('build', '.leat-'))]
+                          if f not in ('.git', '__pycache__', 'env') and not f.startswith(('build', '.leat-'))]
             found += [os.path.relpath(os.path.join(folder, f), self.root) for f in files]
         return found
 
