@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <string.h>
 
-/* How often inputs are put off. A step that is passed by one in so many may stay unseen, which k draws see k times as
+#include "initializers.h"
+
+/* How often numbers are put off. A step that is passed by one in so many may stay unseen, which k draws see k times as
  * likely. */
 #define DRAWS 4
 
@@ -68,9 +70,31 @@ static void take_in(const leati_cpu_spread *spread, const leati_set *set, OrtSes
   g_free(outputs);
 }
 
-/* Copies the inputs of a set, with each number of those of floating point some ulp off. FALSE if there are none. */
-static gboolean put_off(const leati_cpu_spread *spread, const leati_set *set, GRand *random, OrtValue **out) {
+/* What disturbs numbers of floating point. */
+typedef struct disturbance {
+  GRand *random;
+  int64_t ulps;
+} disturbance;
+
+static void disturb(leati_element element, void *data, size_t count, void *user) {
+  const disturbance *by = user;
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t ulps = 1 + (int64_t)(g_rand_double(by->random) * (double)by->ulps);
+    leati_element_step(element, data, i, g_rand_boolean(by->random) ? ulps : -ulps);
+  }
+}
+
+/* Whether a model has inputs of floating point. What a model of text has instead is weights. */
+static gboolean has_float_inputs(const leati_model *model) {
   gboolean any = FALSE;
+  for (size_t i = 0; i < model->input_count; ++i) {
+    any = any || leati_element_is_float(model->inputs[i].element);
+  }
+  return any;
+}
+
+/* Copies the inputs of a set, with each number of those of floating point some ulp off. */
+static gboolean disturb_inputs(const leati_cpu_spread *spread, const leati_set *set, disturbance *by, OrtValue **out) {
   for (size_t i = 0; i < spread->model->input_count; ++i) {
     leati_ndarray view;
     out[i] =
@@ -78,51 +102,75 @@ static gboolean put_off(const leati_cpu_spread *spread, const leati_set *set, GR
     if (out[i] == NULL || !leati_value_view(spread->ort, out[i], &view, NULL)) {
       return FALSE;
     }
-    if (!leati_element_is_float(view.element)) {
-      continue;
-    }
-    any = TRUE;
-    for (size_t n = 0; n < view.count; ++n) {
-      const int64_t ulps = 1 + (int64_t)(g_rand_double(random) * (double)spread->ulps);
-      leati_element_step(view.element, view.data, n, g_rand_boolean(random) ? ulps : -ulps);
+    if (leati_element_is_float(view.element)) {
+      disturb(view.element, view.data, view.count, by);
     }
   }
-  return any;
+  return TRUE;
 }
 
-static void measure_ulps(const leati_cpu_spread *spread, size_t set, OrtSession *session, leati_distance *found) {
+static void measure_level(const leati_cpu_spread *spread, const leati_set *set, GraphOptimizationLevel level,
+                          leati_distance *found) {
+  const leati_session_plan plan = {.cpu_threads = spread->cpu_threads, .level = &level};
+  OrtSession *session = leati_ort_session(spread->ort, spread->model->path, &plan, NULL);
+  if (session != NULL) {
+    take_in(spread, set, session, set->inputs, BY_LEVEL, found);
+    spread->ort->api->ReleaseSession(session);
+  }
+}
+
+static void measure_inputs(const leati_cpu_spread *spread, const leati_set *set, disturbance *by,
+                           leati_distance *found) {
+  const leati_session_plan plan = {.cpu_threads = spread->cpu_threads};
+  OrtSession *session = leati_ort_session(spread->ort, spread->model->path, &plan, NULL);
   OrtValue **inputs = g_new0(OrtValue *, spread->model->input_count + 1);
-  GRand *random = g_rand_new_with_seed((guint32)set);
-  gboolean any = TRUE;
-  for (int i = 0; any && i < DRAWS; ++i) {
-    any = put_off(spread, &spread->feed->sets[set], random, inputs);
-    if (any) {
-      take_in(spread, &spread->feed->sets[set], session, inputs, BY_ULPS, found);
+  for (int i = 0; session != NULL && i < DRAWS; ++i) {
+    if (disturb_inputs(spread, set, by, inputs)) {
+      take_in(spread, set, session, inputs, BY_ULPS, found);
     }
     leati_values_free(spread->ort, inputs, spread->model->input_count);
   }
-  g_rand_free(random);
+  if (session != NULL) {
+    spread->ort->api->ReleaseSession(session);
+  }
   g_free(inputs);
 }
 
-/* One session at a time, which is what large models have room for. */
-static leati_distance *measure(const leati_cpu_spread *spread, size_t set) {
-  static const GraphOptimizationLevel kLevels[] = {ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED};
-  leati_distance *found = g_new0(leati_distance, spread->model->output_count * WAYS);
-  for (size_t i = 0; i <= G_N_ELEMENTS(kLevels); ++i) {
-    const leati_session_plan plan = {.cpu_threads = spread->cpu_threads,
-                                     .level = i < G_N_ELEMENTS(kLevels) ? &kLevels[i] : NULL};
-    OrtSession *session = leati_ort_session(spread->ort, spread->model->path, &plan, NULL);
-    if (session == NULL) {
-      continue;
+static void measure_weights(const leati_cpu_spread *spread, const leati_set *set, disturbance *by,
+                            leati_distance *found) {
+  char *bytes = NULL;
+  gsize size = 0;
+  gboolean any = g_file_get_contents(spread->model->path, &bytes, &size, NULL);
+  for (int i = 0; any && i < DRAWS; ++i) {
+    char *copy = g_memdup2(bytes, size);
+    any = leati_initializers_each(copy, size, disturb, by);
+    GBytes *disturbed = g_bytes_new_take(copy, size);
+    const leati_session_plan plan = {.cpu_threads = spread->cpu_threads, .bytes = disturbed};
+    OrtSession *session = any ? leati_ort_session(spread->ort, spread->model->path, &plan, NULL) : NULL;
+    if (session != NULL) {
+      take_in(spread, set, session, set->inputs, BY_ULPS, found);
+      spread->ort->api->ReleaseSession(session);
     }
-    if (plan.level != NULL) {
-      take_in(spread, &spread->feed->sets[set], session, spread->feed->sets[set].inputs, BY_LEVEL, found);
-    } else {
-      measure_ulps(spread, set, session, found);
-    }
-    spread->ort->api->ReleaseSession(session);
+    g_bytes_unref(disturbed);
   }
+  g_free(bytes);
+}
+
+/* One session at a time, which is what large models have room for. */
+static leati_distance *measure(const leati_cpu_spread *spread, size_t number) {
+  static const GraphOptimizationLevel kLevels[] = {ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED};
+  const leati_set *set = &spread->feed->sets[number];
+  leati_distance *found = g_new0(leati_distance, spread->model->output_count * WAYS);
+  disturbance by = {.random = g_rand_new_with_seed((guint32)number), .ulps = spread->ulps};
+  for (size_t i = 0; i < G_N_ELEMENTS(kLevels); ++i) {
+    measure_level(spread, set, kLevels[i], found);
+  }
+  if (has_float_inputs(spread->model)) {
+    measure_inputs(spread, set, &by, found);
+  } else {
+    measure_weights(spread, set, &by, found);
+  }
+  g_rand_free(by.random);
   return found;
 }
 
@@ -130,6 +178,7 @@ static leati_distance *measure(const leati_cpu_spread *spread, size_t set) {
 
 gboolean leati_cpu_spread_allows(leati_cpu_spread *spread, size_t set, size_t output, const leati_ndarray *got,
                                  const leati_ndarray *want, char **why) {
+  const char *const moved = has_float_inputs(spread->model) ? "inputs" : "weights";
   leati_distance off;
   *why = NULL;
   if (!leati_distance_between(got, want, &off)) {
@@ -143,8 +192,9 @@ gboolean leati_cpu_spread_allows(leati_cpu_spread *spread, size_t set, size_t ou
   pthread_mutex_unlock(&spread->lock);
   for (int i = 0; i < WAYS; ++i) {
     if (leati_distance_allowed(&off, &ways[i], want)) {
-      char *name = i == BY_LEVEL ? g_strdup("between optimisation levels")
-                                 : g_strdup_printf("with inputs off by up to %" G_GINT64_FORMAT " ulp", spread->ulps);
+      char *name = i == BY_LEVEL
+                       ? g_strdup("between optimisation levels")
+                       : g_strdup_printf("with %s off by up to %" G_GINT64_FORMAT " ulp", moved, spread->ulps);
       *why = g_strdup_printf(
           "within twice what the CPU provider differs from itself %s: off by %.1e (rms %.1e), itself by "
           "%.1e (rms %.1e)",
@@ -155,8 +205,9 @@ gboolean leati_cpu_spread_allows(leati_cpu_spread *spread, size_t set, size_t ou
   }
   *why = g_strdup_printf(
       "off by %.1e (rms %.1e); the CPU provider differs from itself by %.1e (rms %.1e) between "
-      "optimisation levels, by %.1e (rms %.1e) with inputs off by up to %" G_GINT64_FORMAT
+      "optimisation levels, by %.1e (rms %.1e) with %s off by up to %" G_GINT64_FORMAT
       " ulp; right is at most twice that, where the output varies by more",
-      off.most, off.rms, ways[BY_LEVEL].most, ways[BY_LEVEL].rms, ways[BY_ULPS].most, ways[BY_ULPS].rms, spread->ulps);
+      off.most, off.rms, ways[BY_LEVEL].most, ways[BY_LEVEL].rms, ways[BY_ULPS].most, ways[BY_ULPS].rms, moved,
+      spread->ulps);
   return FALSE;
 }

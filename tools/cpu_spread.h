@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * How far the CPU provider's own results for a set of inputs lie apart, which is as far as those of another provider
- * may be off: a quantiser puts a number that is off by one rounding on the next step.
+ * may be off: between its optimisation levels, and where floating-point inputs, or the weights of a model that has
+ * none, are off by some ulp. A quantiser puts a number that is off by one rounding on the next step.
  */
 #ifndef LEAT_TOOLS_CPU_SPREAD_H_
 #define LEAT_TOOLS_CPU_SPREAD_H_

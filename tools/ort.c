@@ -335,11 +335,22 @@ void leati_ort_close(leati_ort *ort) {
   *ort = (leati_ort){0};
 }
 
-static gboolean set_options(const leati_ort *ort, const leati_session_plan *plan, OrtSessionOptions *options,
-                            GError **error) {
+/* A model that is not read from its file would look for weights beside it in the folder of the process. */
+static gboolean set_folder(const leati_ort *ort, const char *path, OrtSessionOptions *options, GError **error) {
+  char *folder = g_path_get_dirname(path);
+  const gboolean right = leati_ort_ok(
+      ort, ort->api->AddSessionConfigEntry(options, "session.model_external_initializers_file_folder_path", folder),
+      error);
+  g_free(folder);
+  return right;
+}
+
+static gboolean set_options(const leati_ort *ort, const char *path, const leati_session_plan *plan,
+                            OrtSessionOptions *options, GError **error) {
   const OrtApi *api = ort->api;
   if (!leati_ort_ok(ort, api->SetIntraOpNumThreads(options, plan->cpu_threads), error) ||
       !leati_ort_ok(ort, api->AddSessionConfigEntry(options, "session.record_ep_graph_assignment_info", "1"), error) ||
+      (plan->bytes != NULL && !set_folder(ort, path, options, error)) ||
       (plan->level != NULL &&
        !leati_ort_ok(ort, api->SetSessionGraphOptimizationLevel(options, *plan->level), error)) ||
       (plan->explain &&
@@ -393,8 +404,12 @@ OrtSession *leati_ort_session(const leati_ort *ort, const char *path, const leat
   }
   OrtSessionOptions *options = NULL;
   OrtSession *session = NULL;
-  if (leati_ort_ok(ort, ort->api->CreateSessionOptions(&options), error) && set_options(ort, plan, options, error)) {
-    OrtStatus *status = ort->api->CreateSession(ort->env, path, options, &session);
+  if (leati_ort_ok(ort, ort->api->CreateSessionOptions(&options), error) &&
+      set_options(ort, path, plan, options, error)) {
+    gsize size = 0;
+    const void *bytes = plan->bytes != NULL ? g_bytes_get_data(plan->bytes, &size) : NULL;
+    OrtStatus *status = bytes != NULL ? ort->api->CreateSessionFromArray(ort->env, bytes, size, options, &session)
+                                      : ort->api->CreateSession(ort->env, path, options, &session);
     const OrtErrorCode code = status != NULL ? ort->api->GetErrorCode(status) : ORT_OK;
     GError *reason = NULL;
     if (!leati_ort_ok(ort, status, &reason)) {

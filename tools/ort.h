@@ -33,6 +33,8 @@ typedef struct leati_session_plan {
   gboolean explain;                    /**< have leati_ort_refusal() say why Leat does not run a node */
   const GraphOptimizationLevel *level; /**< [borrowed: until return] NULL: ONNX Runtime's own */
   int cpu_threads;                     /**< threads inside one run on the CPU provider; 0: one a core */
+  GBytes *bytes;                       /**< [borrowed: until return] to be read instead of the file; NULL: the file.
+                                        *   Weights in files of their own are looked for beside it in any case */
   const GPtrArray *provider_options;   /**< [borrowed: until return] leati_named_value *, or NULL */
 } leati_session_plan;
 

@@ -111,6 +111,8 @@ expect 0 'itself with inputs off by up to 32 ulp: off by' "$models/stepped.onnx"
   --batch-delay-us 3600000000 --runs 1
 expect 0 '"outputs_within_spread" : 8' "$models/stepped.onnx" -p cpu --threads 4 --batch 4 \
   --batch-delay-us 3600000000 --runs 1 --json
+expect 0 'itself with weights off by up to 32 ulp: off by' "$models/lettered.onnx" -p cpu --threads 4 --batch 4 \
+  --batch-delay-us 3600000000 --runs 1 --range ids=0:16383
 expect 1 'WRONG stepped, batched' "$models/stepped.onnx" -p cpu --threads 4 --batch 4 --batch-delay-us 3600000000 \
   --runs 1 --tolerance 0.001
 expect 1 'the CPU provider differs from itself by 0.0e+00 (rms 0.0e+00) between optimisation levels, by 1.0e-02' \

@@ -134,6 +134,22 @@ def main():
              [("x", TensorProto.FLOAT, ["batch", 65536])],
              [("y", TensorProto.FLOAT, ["batch", 65536])],
              [("share", numpy.array(share, numpy.float32)), ("steps", numpy.array(100, numpy.float32))])
+    # The same, of numbers that whole numbers stand for: nothing that comes in can be off by a rounding.
+    save("lettered",
+         [node("Mul", ["a", "b"], ["ab"], "spell"),
+          node("Reshape", ["ab", "flat"], ["table"], "list"),
+          node("Gather", ["table", "ids"], ["x"], "look_up"),
+          node("ReduceMean", ["x"], ["m"], "mean", axes=[0]),
+          node("Sub", ["m", "x"], ["d"], "distance"),
+          node("Mul", ["d", "share"], ["p"], "pull"),
+          node("Add", ["x", "p"], ["z"], "move"),
+          node("Mul", ["z", "steps"], ["s"], "widen"),
+          node("Round", ["s"], ["r"], "step"),
+          node("Div", ["r", "steps"], ["y"], "narrow")],
+         [("ids", TensorProto.INT64, ["batch", 65536])],
+         [("y", TensorProto.FLOAT, ["batch", 65536])],
+         [("a", weight(128, 1)), ("b", weight(1, 128)), ("flat", numpy.array([-1])),
+          ("share", numpy.array(2.0**-18, numpy.float32)), ("steps", numpy.array(100, numpy.float32))])
     # Numbers near 0 that a provider may compute as the difference of numbers near 1.
     save("faint",
          [node("Add", ["x", "c"], ["s"], "sink"), node("Sigmoid", ["s"], ["y"], "bend")],
