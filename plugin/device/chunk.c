@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/gate.h"
 #include "core/status.h"
 #include "core/sync.h"
 #include "device/budget.h"
@@ -30,6 +31,8 @@ LEATI_OWN_LINE(free_list);
 
 struct leati_chunks {
   free_list free_lists[SHELVES];
+  leati_chunk *reserve; /* NULL: there was no memory for it; set once. The thread that has the role uses it */
+  leati_role reserve_taken;
   /* Taken from the driver. Relaxed: for statistics only. */
   _Atomic uint64_t driver_bytes;
 };
@@ -106,7 +109,8 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
       VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
       VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
-      VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+      /* The reserve, which is one of these, is copied from, too. */
+      VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
           VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
   if (chunk->kind == LEATI_CHUNK_ARGUMENTS) {
     chunk->draft = leati_calloc(1, chunk->size);
@@ -175,29 +179,6 @@ static free_list *free_list_of(struct leati_chunks *chunks, leati_chunk_kind kin
 
 uint64_t leati_chunks_size(leati_chunk_kind kind, uint64_t size) {
   return leati_chunk_size_for(standard_size[kind], size);
-}
-
-int32_t leati_chunks_create(leat_device *device, leat_error *err) {
-  device->chunks = leati_calloc_line(sizeof(*device->chunks));
-  if (device->chunks == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
-  }
-  for (int i = 0; i < SHELVES; ++i) {
-    leati_mutex_init(&device->chunks->free_lists[i].lock, LEATI_RANK_STAGING);
-  }
-  return LEAT_OK;
-}
-
-void leati_chunks_destroy(leat_device *device) {
-  if (device->chunks == NULL) {
-    return;
-  }
-  (void)leati_chunks_trim(device);
-  for (int i = 0; i < SHELVES; ++i) {
-    leati_mutex_destroy(&device->chunks->free_lists[i].lock);
-  }
-  leati_free(device->chunks);
-  device->chunks = NULL;
 }
 
 uint64_t leati_chunks_bytes(leat_device *device) {
@@ -350,4 +331,43 @@ void leati_chunks_give(leat_device *device, leati_chunk *chunks) {
     (void)destroy_chunks(device, keep(device->chunks, chunks));
     chunks = next;
   }
+}
+
+int32_t leati_chunks_create(leat_device *device, leat_error *err) {
+  device->chunks = leati_calloc_line(sizeof(*device->chunks));
+  if (device->chunks == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
+  }
+  for (int i = 0; i < SHELVES; ++i) {
+    leati_mutex_init(&device->chunks->free_lists[i].lock, LEATI_RANK_STAGING);
+  }
+  /* A device that has no memory for it does without. */
+  (void)make_chunk(device, LEATI_CHUNK_DOWNLOAD, LEATI_RESERVE_SIZE, &device->chunks->reserve, NULL);
+  return LEAT_OK;
+}
+
+void leati_chunks_destroy(leat_device *device) {
+  if (device->chunks == NULL) {
+    return;
+  }
+  (void)leati_chunks_trim(device);
+  (void)destroy_chunks(device, device->chunks->reserve);
+  for (int i = 0; i < SHELVES; ++i) {
+    leati_mutex_destroy(&device->chunks->free_lists[i].lock);
+  }
+  leati_free(device->chunks);
+  device->chunks = NULL;
+}
+
+leati_chunk *leati_chunks_take_reserve(leat_device *device) {
+  struct leati_chunks *const chunks = device->chunks;
+  leati_assert_unlocked();
+  while (chunks->reserve != NULL && !leati_role_wait(&chunks->reserve_taken, LEATI_GATE_LOOK_NS)) {
+    leati_gate_check();
+  }
+  return chunks->reserve;
+}
+
+void leati_chunks_give_reserve(leat_device *device) {
+  leati_role_leave(&device->chunks->reserve_taken);
 }

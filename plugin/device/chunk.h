@@ -47,6 +47,11 @@ int32_t leati_chunks_take(leat_device *device, uint32_t user, leati_chunk_kind k
 uint64_t leati_chunks_size(leati_chunk_kind kind, uint64_t size);
 /** Releases a list of chunks linked by `next`; nothing may use them any more. */
 void leati_chunks_give(leat_device *device, leati_chunk *chunks);
+/** Takes the chunk that a device has in reserve for copies to and from the host that find no memory for another one;
+ * waits while another thread has it. NULL: there was no memory for one. Then release it, when nothing uses it any more.
+ * Hold no lock, and it not already. */
+leati_chunk *leati_chunks_take_reserve(leat_device *device);
+void leati_chunks_give_reserve(leat_device *device);
 /** Destroys the free chunks, for a device that is short of memory; returns their bytes. */
 uint64_t leati_chunks_trim(leat_device *device);
 /** Bytes taken from the driver. */

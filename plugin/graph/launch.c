@@ -10,6 +10,7 @@
 #include "graph/inference.h"
 #include "ops/arguments.h"
 #include "streams/recorder.h"
+#include "streams/staged_copy.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
 

@@ -13,6 +13,7 @@
 #include "policy/constants.h"
 #include "streams/free_streams.h"
 #include "streams/recorder.h"
+#include "streams/staged_copy.h"
 #include "streams/stream.h"
 
 /* Places of the table, a power of two. */
@@ -53,6 +54,12 @@ typedef struct transfer {
 static int32_t record_transfer(leati_recorder *recorder, const void *what, leat_error *err) {
   const transfer *const it = what;
   return leati_record_copy(recorder, &it->from, &it->to, err);
+}
+
+/* Puts a transfer into a stream. */
+static int32_t copy_bytes(leat_stream *stream, const transfer *it, leat_error *err) {
+  const int32_t status = leati_record(stream, record_transfer, it, err);
+  return status == LEAT_ERROR_OUT_OF_MEMORY ? leati_copy_by_reserve(stream, &it->from, &it->to, err) : status;
 }
 
 /* Bytes [begin, begin + size) of a constant, and the host's. */
@@ -132,7 +139,7 @@ static int32_t upload(leat_stream *stream, const leati_shared_constant *constant
   for (uint64_t begin = 0; begin < constant->size; begin += PIECE) {
     const uint64_t left = constant->size - begin, size = left < PIECE ? left : PIECE;
     const transfer piece = transfer_of(constant, begin, size, (void *)(bytes + begin), true);
-    LEATI_TRY(leati_record(stream, record_transfer, &piece, err));
+    LEATI_TRY(copy_bytes(stream, &piece, err));
     *inout_staged += size;
     if (*inout_staged >= PIECE) {
       *inout_staged = 0;
@@ -155,7 +162,7 @@ static int32_t compare(leat_stream *stream, const leati_shared_constant *constan
   for (uint64_t begin = 0; status == LEAT_OK && *out_same && begin < constant->size; begin += PIECE) {
     const uint64_t left = constant->size - begin, size = left < PIECE ? left : PIECE;
     const transfer piece = transfer_of(constant, begin, size, found, false);
-    status = leati_record(stream, record_transfer, &piece, err);
+    status = copy_bytes(stream, &piece, err);
     if (status == LEAT_OK) {
       status = leati_stream_synchronize(stream, err);
     }

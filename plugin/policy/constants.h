@@ -280,6 +280,11 @@
  * what a thread reads next is in its caches; each line of the destination is read first. From: benchmarks, "Downloads".
  * Measure: leat-bench --only download; gpt2. */
 #define LEATI_DELIVERY_HUGE_MIN (UINT64_C(2) << 20)
+/** Bytes of the staging chunk that each device has in reserve: copies that find no memory for their own go through it
+ * piece by piece. Larger: such copies are faster, as each piece is waited for; memory that nothing else can have. From:
+ * reasoning (the bus takes some 50 us for a piece, waiting for it about as long). Measure: ctest -R nulldriver.reserve.
+ */
+#define LEATI_RESERVE_SIZE (UINT64_C(1) << 20)
 /** Bytes of a staging chunk for argument records, and for uploads or downloads: most models' fit in one of each. A list
  * with several may be written again each time, as they come in another order. Larger: more memory of each stream;
  * fewer chunks. From: benchmarks, "Decoding". Measure: whole models, decoder.py, leat-info's staging_bytes. */

@@ -12,6 +12,7 @@
 #include "streams/extent.h"
 #include "streams/free_streams.h"
 #include "streams/recorder.h"
+#include "streams/staged_copy.h"
 #include "streams/stream.h"
 
 /* ---- Allocation ---------------------------------------------------------------------------------------------------
@@ -176,7 +177,9 @@ static int32_t memory_copy(leat_stream *stream, const DLTensor *src, const DLTen
                       leati_type_name(from.type), (unsigned long long)to.count, leati_type_name(to.type));
   }
   const transfer copy = {.from = &from, .to = &to};
-  return leati_record(stream, record_copy, &copy, err);
+  const int32_t status = leati_record(stream, record_copy, &copy, err);
+  return status == LEAT_ERROR_OUT_OF_MEMORY && from.host != to.host ? leati_copy_by_reserve(stream, &from, &to, err)
+                                                                    : status;
 }
 
 const leat_memory_api leati_memory_table = {

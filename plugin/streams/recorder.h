@@ -78,26 +78,11 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
  * for one operation at most, those of its plans included. */
 int32_t leati_record_temporary(leati_recorder *recorder, uint64_t size, leati_binding *out, leat_error *err);
 
-/** Copies the elements of a compact tensor on the host to where kernels of this operation may read them, and binds
- * that.
- */
-int32_t leati_record_staged_input(leati_recorder *recorder, const leati_view *src, leati_binding *out, leat_error *err);
-/** Binds memory of which kernels of this operation write every element, for a compact tensor on the host that begins at
- * a multiple of LEATI_STAGED_ALIGNMENT: what they write gets there as by leat_memory_api::copy. */
-int32_t leati_record_staged_output(leati_recorder *recorder, const leati_view *dst, leati_binding *out,
-                                   leat_error *err);
-
 /** Appends the steps of a plan, each with a barrier before it if it conflicts with a command since the last barrier,
  * and stamps the blocks. `bindings`: of inputs and outputs as the call has them; those of temporaries, which live until
  * the steps have run, are filled in. Steps that tell of faults have the stream fail when they have run and met one,
  * with a message that names the operator. Once for one operation at most. The plan is looked at until leati_record()
  * returns. */
 int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leati_binding *bindings, leat_error *err);
-
-/** Appends a copy of `src` to `dst`, both compact and of the same number of bytes. The host side of a copy is staged:
- * see leat_memory_api::copy. A large download goes in pieces (policy/allocation.h): the first at once, the others in
- * lists of their own when the operation has been recorded, so nothing that the operation records after it may write
- * what it reads. */
-int32_t leati_record_copy(leati_recorder *recorder, const leati_view *src, const leati_view *dst, leat_error *err);
 
 #endif /* LEAT_PLUGIN_STREAMS_RECORDER_H_ */

@@ -12,6 +12,7 @@
 #include "nulldriver/test_host.h"
 #include "streams/lane.h"
 #include "streams/recorder.h"
+#include "streams/staged_copy.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
 

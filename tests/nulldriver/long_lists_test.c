@@ -13,6 +13,7 @@
 #include "policy/traits.h"
 #include "streams/lane.h"
 #include "streams/recorder.h"
+#include "streams/staged_copy.h"
 
 /* Relus of a chain, each from a block to the next; fewer than are submitted before anybody asks. EACH of them fit into
  * a submission, with an upload before or a download behind. */

@@ -16,6 +16,7 @@
 #include "nulldriver/test_host.h"
 #include "policy/allocation.h"
 #include "streams/lane.h"
+#include "streams/staged_copy.h"
 #include "streams/stream_state.h"
 
 /* Floats of a download that goes in PIECES, the last of which is smaller than the others. */
@@ -320,7 +321,18 @@ static void memory_is_kept_until_the_last_piece(void **state) {
   close_device();
 }
 
-/* A download that finds no memory for one of its pieces, the first of all included, changes nothing. */
+/* The download alone, as a part of an operation. */
+static int32_t record_out(leati_recorder *recorder, const void *what, leat_error *err) {
+  const large *const l = what;
+  const DLTensor block = device_tensor(l->block, &floats), out = host_tensor(l->out, &floats);
+  leati_view from, to;
+  LEATI_TRY(leati_view_import(h.device, &block, "the block", &from, err));
+  LEATI_TRY(leati_view_import(h.device, &out, "the destination", &to, err));
+  return leati_record_copy(recorder, &from, &to, err);
+}
+
+/* A download that finds no memory for one of its pieces, the first of all included, changes nothing; one that is an
+ * operation of its own takes what the device has in reserve. */
 static void without_memory_for_a_piece_nothing_happens(void **state) {
   static large l;
   static blocks t;
@@ -338,7 +350,7 @@ static void without_memory_for_a_piece_nothing_happens(void **state) {
     assert_int_equal(upload(&t, stream, 1), LEAT_OK);
     assert_int_equal(rectify(&t, stream), LEAT_OK);
     const uint64_t copies = nulldriver_calls("vkCmdCopyBuffer");
-    assert_int_equal(get_out(&l, stream), LEAT_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(leati_record(stream, record_out, &l, NULL), LEAT_ERROR_OUT_OF_MEMORY);
     assert_int_equal(download(&t, stream), LEAT_OK);
     assert_ok(h.api->stream->synchronize(stream, &err));
     assert_arrived(&t, 1);
@@ -346,6 +358,9 @@ static void without_memory_for_a_piece_nothing_happens(void **state) {
     for (int64_t i = 0; i < FLOATS; ++i) {
       assert_true(l.out[i] != l.out[i]);
     }
+    put_in(&l, stream, 2);
+    assert_int_equal(get_out(&l, stream), LEAT_OK);
+    assert_int_equal(wrong(&l, 2), -1);
     give_blocks(&t);
     drop_large(&l, stream);
     close_device();

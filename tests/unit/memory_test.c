@@ -17,6 +17,7 @@
 #include "leat_kernels.h"
 #include "memory/tensor.h"
 #include "streams/recorder.h"
+#include "streams/staged_copy.h"
 #include "streams/stream_state.h"
 #include "unit_fixture.h"
 
