@@ -2,6 +2,7 @@
 #include "streams/wait.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "core/config.h"
 #include "core/gate.h"
@@ -123,36 +124,50 @@ static bool block_once(wait *w, uint64_t left, int32_t *out_status) {
   return *out_status != LEAT_OK || is_over(w, true, out_status);
 }
 
-/* Tells what a wait that takes long waits for: enough to see whether the device has stopped, or a list was left. */
-static void tell(const wait *w) {
+/* Submissions that the device has run on any queue. Asks the driver. */
+static uint64_t count_run(leat_device *device) {
+  uint64_t run = 0;
+  for (uint32_t i = 0; i < device->queue_count; ++i) {
+    (void)leati_semaphore_poll(device, device->semaphores[i], NULL);
+    run += atomic_load_explicit(&device->semaphores[i]->reached, memory_order_relaxed);
+  }
+  return run;
+}
+
+/* Tells what a wait that takes long waits for: enough to see whether the device is slow or has stopped, or a list was
+ * left. `run`: submissions since the thread blocks. */
+static void tell(const wait *w, uint64_t run) {
   const leati_semaphore *const semaphore = w->point.semaphore;
-  const uint32_t lane = leati_lane_of(w->point.semaphore)->index;
   const uint64_t reached = atomic_load_explicit(&semaphore->reached, memory_order_relaxed);
   const uint64_t submitted = atomic_load_explicit(&semaphore->submitted, memory_order_relaxed);
-  if (w->point.value != 0) {
-    leati_log(LEATI_LOG_WARN,
-              "a thread has waited for %" PRIu64 " s: queue %u of device %d has taken %" PRIu64
-              " batches and run %" PRIu64 "; the thread waits for number %" PRIu64
-              ". If no kernel takes that long, and no semaphore of another API is waited for, the device or its "
-              "driver has stopped",
-              elapsed(w) / UINT64_C(1000000000), lane, w->timeline->device->index, submitted, reached, w->point.value);
-  } else {
-    leati_log(LEATI_LOG_WARN,
-              "a thread has waited for %" PRIu64 " s: queue %u of device %d has taken %" PRIu64
-              " batches and run %" PRIu64 "; what the thread waits for is not among them",
-              elapsed(w) / UINT64_C(1000000000), lane, w->timeline->device->index, submitted, reached);
+  char progress[80] = "has made no progress", what[80] = "what the thread waits for is not among them";
+  if (run != 0) {
+    (void)snprintf(progress, sizeof(progress), "still makes progress (%" PRIu64 " submissions in that time)", run);
   }
+  if (w->point.value != 0) {
+    (void)snprintf(what, sizeof(what), "the thread waits for number %" PRIu64, w->point.value);
+  }
+  leati_log(LEATI_LOG_WARN,
+            "a thread has waited %" PRIu64 " s for the device; the device %s. Queue %u of device %d was given %" PRIu64
+            " submissions and has run %" PRIu64 "; %s%s",
+            elapsed(w) / UINT64_C(1000000000), progress, leati_lane_of(w->point.semaphore)->index,
+            w->timeline->device->index, submitted, reached, what,
+            run != 0
+                ? ""
+                : ". If no kernel takes that long, and no semaphore of another API is waited for, the device or its "
+                  "driver has stopped");
 }
 
 /* Blocks until `until` nanoseconds after the start. True: the wait is over. */
 static bool block(wait *w, uint64_t until, int32_t *out_status) {
   bool over = false, told = false;
+  const uint64_t run = count_run(w->timeline->device);
   until = until < w->limit ? until : w->limit;
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
     over = block_once(w, until - now, out_status);
     if (!over && !told && now >= LEATI_WAIT_TOLD_NS) {
-      tell(w);
+      tell(w, count_run(w->timeline->device) - run);
       told = true;
     }
   }

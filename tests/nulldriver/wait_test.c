@@ -272,8 +272,44 @@ static void a_wait_that_takes_very_long_is_told_once(void **state) {
   (void)wait_through(30000 * MS, -1, LEAT_OK);
   assert_int_equal(log_count, 1);
   jump_ns = 0;
-  assert_non_null(strstr(logged, "a thread has waited for 1"));
-  assert_non_null(strstr(logged, "queue 0 of device 0 has taken 2 batches and run 1; the thread waits for number 2."));
+  assert_non_null(strstr(logged, "a thread has waited 1"));
+  assert_non_null(strstr(logged,
+                         " s for the device; the device has made no progress. Queue 0 of device 0 was given 2 "
+                         "submissions and has run 1; the thread waits for number 2. If no kernel"));
+  close_device();
+}
+
+/* Sleeps in the driver while one submission of other streams ends after the other. */
+static VkResult block_slowly(VkDevice device, const VkSemaphoreWaitInfo *info, uint64_t timeout) {
+  (void)nulldriver_step(1);
+  return block(device, info, timeout);
+}
+
+static void a_wait_for_a_device_that_is_slow_says_so(void **state) {
+  (void)state;
+  enum { SUBMISSIONS = 4 };
+  open_device("0");
+  int64_t count = 64;
+  uint64_t address;
+  assert_ok(h.api->memory->alloc(h.device, (uint64_t)count * sizeof(float), stream, &address, &err));
+  const DLTensor tensor = device_tensor(address, &count), *const tensors[1] = {&tensor};
+  seen.ends_after = UINT64_MAX;
+  for (int i = 0; i < SUBMISSIONS; ++i) {
+    assert_ok(h.api->op->invoke(h.relu, stream, 1, tensors, 1, tensors, &err));
+    assert_ok(h.api->stream->flush(stream, &err));
+  }
+  log_count = 0;
+  jump_ns = 5500 * MS;
+  h.device->vk.WaitSemaphores = block_slowly;
+  (void)wait_through(60000 * MS, -1, LEAT_OK);
+  jump_ns = 0;
+  assert_int_equal(log_count, 1);
+  assert_non_null(strstr(logged,
+                         " s for the device; the device still makes progress (3 submissions in that time). "
+                         "Queue 0 of device 0 was given 5 submissions and has run 3; the thread waits for "
+                         "number 5"));
+  assert_null(strstr(logged, "stopped"));
+  assert_ok(h.api->memory->free(h.device, address, &err));
   close_device();
 }
 
@@ -288,6 +324,7 @@ int main(void) {
       CASE(a_wait_of_the_usual_length_is_spun_through),
       CASE(the_usual_length_follows_what_waits_took),
       CASE(a_wait_that_takes_very_long_is_told_once),
+      CASE(a_wait_for_a_device_that_is_slow_says_so),
 #undef CASE
   };
   return cmocka_run_group_tests_name("nulldriver.wait", tests, NULL, NULL);
