@@ -226,11 +226,23 @@ static int32_t bind_own(planning *p, const leati_shared_constant_request *reques
   return bind_constant(p, NULL, out_storage, err);
 }
 
-/* Binds elements that are known on the host. */
-static int32_t bind_answer(planning *p, const leati_known_value *value, uint32_t *out_storage, leat_error *err) {
-  const leati_shared_constant_request request = {.bytes = value->bytes,
-                                                 .size = value->view.count * value->view.item_size};
-  return bind_own(p, &request, out_storage, err);
+/* Has a part of the arena filled by each launch; the transfer's binding stands for it. */
+static int32_t upload_to(planning *p, leati_graph_transfer transfer, uint32_t *out_storage, leat_error *err) {
+  leati_graph_plan *const plan = p->plan;
+  LEATI_TRY(leati_joint_storage(&p->joint, LEATI_IN_ARENA, transfer.size, out_storage, err));
+  p->joint.storages[*out_storage].filled = true;
+  LEATI_TRY(leati_array_room(&plan->uploads, plan->upload_count, &p->upload_capacity, sizeof(*plan->uploads), 4,
+                             "the uploads of a graph", err));
+  transfer.binding = *out_storage;
+  plan->uploads[plan->upload_count++] = transfer;
+  return LEAT_OK;
+}
+
+/* The same with elements that are known on the host. */
+static int32_t upload_known(planning *p, const leati_known_value *value, uint32_t *out_storage, leat_error *err) {
+  leati_graph_transfer transfer = {.tensor = LEATI_GRAPH_PLAN_BYTES, .size = value->view.count * value->view.item_size};
+  LEATI_TRY(leati_joint_bytes(&p->joint, value->bytes, (uint32_t)transfer.size, &transfer.data, err));
+  return upload_to(p, transfer, out_storage, err);
 }
 
 /* Finds a place for a value that has memory of its own and that no node writes in this plan, or one is about to. */
@@ -249,24 +261,19 @@ static int32_t place_root(planning *p, uint32_t v, leat_error *err) {
     return bind_constant(p, value->constant, &place->storage, err);
   }
   if (is_answered(p, v)) {
-    return bind_answer(p, known, &place->storage, err);
+    return upload_known(p, known, &place->storage, err);
   }
   const uint32_t o = p->targets[v];
   const bool input = value->kind == LEATI_VALUE_INPUT;
-  if ((input && p->views[value->source].host) || (!input && o == NONE)) {
-    LEATI_TRY(leati_joint_storage(&p->joint, LEATI_IN_ARENA, size, &place->storage, err));
-    p->joint.storages[place->storage].filled = input;
-  } else {
-    const uint32_t binding = input ? value->source : p->graph->input_count + o;
-    LEATI_TRY(leati_joint_storage(&p->joint, binding, size, &place->storage, err));
-    p->joint.storages[place->storage].residue = (uint8_t)(p->views[binding].address & (LEATI_PROMISED - 1));
-  }
   if (input && p->views[value->source].host) {
-    LEATI_TRY(leati_array_room(&p->plan->uploads, p->plan->upload_count, &p->upload_capacity, sizeof(*p->plan->uploads),
-                               4, "the uploads of a graph", err));
-    p->plan->uploads[p->plan->upload_count++] =
-        (leati_graph_transfer){.tensor = value->source, .binding = place->storage, .size = size};
+    return upload_to(p, (leati_graph_transfer){.tensor = value->source, .size = size}, &place->storage, err);
   }
+  if (!input && o == NONE) {
+    return leati_joint_storage(&p->joint, LEATI_IN_ARENA, size, &place->storage, err);
+  }
+  const uint32_t binding = input ? value->source : p->graph->input_count + o;
+  LEATI_TRY(leati_joint_storage(&p->joint, binding, size, &place->storage, err));
+  p->joint.storages[place->storage].residue = (uint8_t)(p->views[binding].address & (LEATI_PROMISED - 1));
   return LEAT_OK;
 }
 
@@ -449,21 +456,33 @@ static bool is_whole(const planning *p, const leati_graph_transfer *transfer, co
   return storage->binding == LEATI_IN_ARENA && of_it == 1 && transfer->offset == 0 && transfer->size == storage->size;
 }
 
+/* A binding for what is staged: an input's own; what the plan knows gets one. */
+static int32_t bind_staged(planning *p, const leati_graph_transfer *transfer, leat_error *err) {
+  uint32_t binding = transfer->tensor;
+  if (binding == LEATI_GRAPH_PLAN_BYTES) {
+    uint32_t added;
+    LEATI_TRY(bind_constant(p, NULL, &added, err));
+    binding = p->joint.storages[added].binding;
+  }
+  p->joint.storages[transfer->binding].binding = binding;
+  return LEAT_OK;
+}
+
 /* Has kernels read inputs and write outputs where they are staged, if no step reads or writes them but kernels: a copy
  * is a command that the device waits for. Under guard they stay in blocks, whose ends are watched; and outputs whose
  * place promises no alignment do, because the device may write to the place itself. */
-static void leave_staged(planning *p) {
+static int32_t leave_staged(planning *p, leat_error *err) {
   leati_graph_plan *const plan = p->plan;
   const leat_device *const device = p->graph->device;
   if (leati_memory_guarded(device)) {
-    return;
+    return LEAT_OK;
   }
   for (uint32_t i = 0; i < plan->upload_count; ++i) {
     leati_graph_transfer *const it = &plan->uploads[i];
     it->staged = it->size <= device->staged_input_max && leati_joint_is_input(&p->joint, it->binding) &&
                  is_whole(p, it, plan->uploads, plan->upload_count);
     if (it->staged) {
-      p->joint.storages[it->binding].binding = it->tensor;
+      LEATI_TRY(bind_staged(p, it, err));
     }
   }
   for (uint32_t i = 0; i < plan->download_count; ++i) {
@@ -476,6 +495,7 @@ static void leave_staged(planning *p) {
       p->joint.storages[it->binding].binding = binding;
     }
   }
+  return LEAT_OK;
 }
 
 /* Turns the storages that transfers name into bindings. */
@@ -521,20 +541,15 @@ static int32_t name_steps(planning *p, leat_error *err) {
   return LEAT_OK;
 }
 
-/* What a plan counts for: its arrays, and the constants that it alone has. Constants of the graph in another order are
- * not counted: all plans that want this order share one. */
+/* What a plan counts for. Constants of the graph in another order are not counted: all plans that want this order share
+ * one. */
 static uint64_t count_bytes(const planning *p) {
   const leati_graph_plan *const plan = p->plan;
-  uint64_t bytes = sizeof(*plan) + plan->tensor_count * sizeof(*plan->tensors) +
-                   p->graph->output_count * sizeof(*plan->shapes) + plan->constant_count * sizeof(*plan->constants) +
-                   (plan->upload_count + plan->download_count) * sizeof(*plan->uploads) +
-                   (p->graph->node_count + 1) * sizeof(*plan->plan.nodes) +
-                   p->joint.step_count * sizeof(*plan->plan.steps) +
-                   p->joint.access_count * sizeof(*plan->plan.accesses) + p->joint.args_size;
-  for (uint32_t i = 0; i < plan->own_count; ++i) {
-    bytes += p->requests[i].bytes != NULL ? p->requests[i].size : 0;
-  }
-  return bytes;
+  return sizeof(*plan) + plan->tensor_count * sizeof(*plan->tensors) + p->graph->output_count * sizeof(*plan->shapes) +
+         plan->constant_count * sizeof(*plan->constants) +
+         (plan->upload_count + plan->download_count) * sizeof(*plan->uploads) +
+         (p->graph->node_count + 1) * sizeof(*plan->plan.nodes) + p->joint.step_count * sizeof(*plan->plan.steps) +
+         p->joint.access_count * sizeof(*plan->plan.accesses) + p->joint.args_size;
 }
 
 static int32_t make(planning *p, leat_error *err) {
@@ -561,8 +576,8 @@ static int32_t make(planning *p, leat_error *err) {
     }
   }
   LEATI_TRY(take_own(p, err));
+  LEATI_TRY(leave_staged(p, err));
   const uint32_t arena = graph->input_count + graph->output_count + p->plan->constant_count;
-  leave_staged(p);
   p->plan->entry.bytes = count_bytes(p);
   leati_joined joined;
   LEATI_TRY(leati_joint_finish(&p->joint, arena, &joined, err));

@@ -20,9 +20,15 @@ typedef struct leati_known_tensor {
   void *bytes; /**< of an input that decides shapes: its elements */
 } leati_known_tensor;
 
-/** Bytes between the host's memory of an input or output and the device. */
+/** leati_graph_transfer::tensor of bytes of the plan itself. */
+#define LEATI_GRAPH_PLAN_BYTES UINT32_MAX
+
+/** Bytes between the device and the host's memory of an input or output, or what a plan knows: a value that follows
+ * from shapes. Such values are staged with each launch, because a new shape is not to wait until they are on the
+ * device. */
 typedef struct leati_graph_transfer {
-  uint32_t tensor;  /**< which input, or output */
+  uint32_t tensor;  /**< which input, or output; or LEATI_GRAPH_PLAN_BYTES, */
+  uint32_t data;    /**< from here in leati_plan::args */
   uint32_t binding; /**< of the plan */
   int64_t offset;   /**< from the address of that */
   uint64_t size;
@@ -38,7 +44,7 @@ typedef struct leati_graph_plan {
   leati_known_tensor *tensors; /**< inputs, then outputs */
   leat_shape *shapes;          /**< of the outputs */
   leati_binding *constants;    /**< those that the plan binds */
-  leati_shared_constant **own; /**< those of them that are no constants of the graph */
+  leati_shared_constant **own; /**< those of them that have the elements of one of the graph's in another order */
   leati_graph_transfer *uploads, *downloads;
   uint32_t constant_count, own_count, upload_count, download_count;
 } leati_graph_plan;

@@ -23,7 +23,7 @@ struct leati_graph_plan;
 typedef struct leati_graph_figures {
   uint32_t dispatch_count, copy_count, level_count;
   uint64_t arena_bytes, naive_bytes;
-  uint64_t own_bytes;                         /**< of constants that the graph has not, or not in this order */
+  uint64_t own_bytes;                         /**< of constants that the graph has in another order */
   uint32_t fusion_counts[LEATI_FUSION_COUNT]; /**< how often nodes were rewritten */
 } leati_graph_figures;
 

@@ -169,36 +169,53 @@ typedef struct launch {
   leati_binding *bindings;
 } launch;
 
+/* Compact bytes. */
+static leati_view view_of_bytes(uint64_t size) {
+  leati_view view = {.present = true, .compact = true, .ndim = 1, .type = LEAT_TYPE_UINT8, .item_size = 1};
+  view.count = size;
+  view.shape[0] = (int64_t)size;
+  view.strides[0] = 1;
+  return view;
+}
+
 /* The bytes of a transfer on the device. */
 static leati_view device_side(const launch *it, const leati_graph_transfer *transfer) {
   const leati_binding *const binding = &it->bindings[transfer->binding];
-  leati_view view = {.present = true, .compact = true, .ndim = 1, .type = LEAT_TYPE_UINT8, .item_size = 1};
-  view.count = transfer->size;
-  view.shape[0] = (int64_t)transfer->size;
-  view.strides[0] = 1;
+  leati_view view = view_of_bytes(transfer->size);
   view.block = binding->block;
   view.address = view.begin = binding->address + (uint64_t)transfer->offset;
   view.end = view.begin + transfer->size;
   return view;
 }
 
-/* Its tensor on the host; `first` is the first view of its kind. */
-static const leati_view *host_side(const launch *it, uint32_t first, const leati_graph_transfer *transfer) {
-  return &it->views[first + transfer->tensor];
+/* The host's memory that an upload is from. */
+static leati_view upload_source(const launch *it, const leati_graph_transfer *upload) {
+  if (upload->tensor != LEATI_GRAPH_PLAN_BYTES) {
+    return it->views[upload->tensor];
+  }
+  leati_view view = view_of_bytes(upload->size);
+  view.host = true;
+  view.data = (void *)(it->plan->plan.args + upload->data);
+  return view;
 }
 
-/* Binds the inputs and outputs that kernels read and write where they are staged. */
+/* That which a download is for. */
+static const leati_view *download_target(const launch *it, const leati_graph_transfer *download) {
+  return &it->views[it->graph->input_count + download->tensor];
+}
+
+/* Binds what kernels read and write where it is staged. */
 static int32_t bind_staged(leati_recorder *recorder, const launch *it, leat_error *err) {
   const leati_graph_plan *const plan = it->plan;
   for (uint32_t i = 0; i < plan->upload_count; ++i) {
     if (plan->uploads[i].staged) {
-      LEATI_TRY(leati_record_staged_input(recorder, host_side(it, 0, &plan->uploads[i]),
-                                          &it->bindings[plan->uploads[i].binding], err));
+      const leati_view from = upload_source(it, &plan->uploads[i]);
+      LEATI_TRY(leati_record_staged_input(recorder, &from, &it->bindings[plan->uploads[i].binding], err));
     }
   }
   for (uint32_t i = 0; i < plan->download_count; ++i) {
     if (plan->downloads[i].staged) {
-      LEATI_TRY(leati_record_staged_output(recorder, host_side(it, it->graph->input_count, &plan->downloads[i]),
+      LEATI_TRY(leati_record_staged_output(recorder, download_target(it, &plan->downloads[i]),
                                            &it->bindings[plan->downloads[i].binding], err));
     }
   }
@@ -215,15 +232,15 @@ static int32_t record_launch(leati_recorder *recorder, const void *what, leat_er
   LEATI_TRY(bind_staged(recorder, it, err));
   for (uint32_t i = 0; i < plan->upload_count; ++i) {
     if (!plan->uploads[i].staged) {
-      const leati_view to = device_side(it, &plan->uploads[i]);
-      LEATI_TRY(leati_record_copy(recorder, host_side(it, 0, &plan->uploads[i]), &to, err));
+      const leati_view from = upload_source(it, &plan->uploads[i]), to = device_side(it, &plan->uploads[i]);
+      LEATI_TRY(leati_record_copy(recorder, &from, &to, err));
     }
   }
   LEATI_TRY(leati_record_plan(recorder, &plan->plan, it->bindings, err));
   for (uint32_t i = 0; i < plan->download_count; ++i) {
     if (!plan->downloads[i].staged) {
       const leati_view from = device_side(it, &plan->downloads[i]);
-      LEATI_TRY(leati_record_copy(recorder, &from, host_side(it, it->graph->input_count, &plan->downloads[i]), err));
+      LEATI_TRY(leati_record_copy(recorder, &from, download_target(it, &plan->downloads[i]), err));
     }
   }
   return LEAT_OK;

@@ -1630,6 +1630,38 @@ static void shapes_follow_from_float32(void **state) {
   close_place(&p);
 }
 
+/* What follows from a shape and is read on the device goes there with the launch, by kernels and by a copy to an
+ * output: no shape has constants of its own, which it would wait for. */
+static void what_follows_from_a_shape_is_staged(void **state) {
+  const place p = open_place(state);
+  static const int64_t open[] = {-1, 2}, rows[] = {1, 2};
+  static const leat_attribute real = {.struct_size = sizeof(real), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 1};
+  static const leat_attribute *const to_float[] = {&real};
+  network *const n = make_network();
+  const uint32_t x = add_input(n, 2, rows);
+  n->infos[x].shape = open;
+  const uint32_t sizes = with(n, to_float, NODE(n, "Cast", 13, NODE(n, "Shape", 15, x)));
+  add_output(n, NODE(n, "Add", 14, NODE(n, "Tanh", 13, x), sizes));
+  add_output(n, sizes);
+  leat_graph *const graph = build(&p, n);
+  static results direct, graphed;
+  uint64_t blocks = 0;
+  for (int64_t count = 1; count <= 12; ++count) {
+    n->shapes[x][0] = count;
+    run_nodes(&p, n, &direct);
+    for (uint32_t host = 0; host < 8; ++host) {
+      run_graph(&p, graph, n, host, &graphed);
+      compare(n, &direct, &graphed);
+    }
+    blocks = count == 1 ? stats_of(&p).live_block_count : blocks;
+    assert_int_equal(stats_of(&p).live_block_count, blocks);
+  }
+  assert_int_equal(info_of(&p, graph).constant_bytes, 0);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 static void what_moves_and_reduces_is_what_operators_compute(void **state) {
   const place p = open_place(state);
   static const int64_t cube[] = {2, 2, 2}, matrix[] = {2, 4}, none[] = {0, 2}, middle = 1;
@@ -2121,6 +2153,7 @@ int main(void) {
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
       cmocka_unit_test(shape_arithmetic_in_float32_is_what_operators_compute),
       cmocka_unit_test(shapes_follow_from_float32),
+      cmocka_unit_test(what_follows_from_a_shape_is_staged),
       cmocka_unit_test(what_moves_and_reduces_is_what_operators_compute),
       cmocka_unit_test(what_the_host_does_not_compute_runs_on_the_device),
       cmocka_unit_test(shapes_are_computed_on_the_host),
