@@ -105,6 +105,22 @@ static int32_t find_deciding(leat_graph *graph, leat_error *err) {
   return LEAT_OK;
 }
 
+/* Finds the inputs of the graph of which nodes only ask in which range they lie. */
+static void find_ranged(leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->input_count; ++i) {
+    leati_value *const value = &graph->values[graph->inputs[i]];
+    value->ranged = value->decides && !value->is_output && (value->type & (LEAT_TYPE_INT32 | LEAT_TYPE_INT64)) != 0;
+  }
+  for (uint32_t n = 0; n < graph->node_count; ++n) {
+    const leati_node *const node = &graph->nodes[n];
+    for (uint32_t i = 0; i < node->input_count; ++i) {
+      if (node->inputs[i] != LEAT_GRAPH_NO_VALUE && node->op->def->host_range == NULL) {
+        graph->values[node->inputs[i]].ranged = false;
+      }
+    }
+  }
+}
+
 /* Takes over what is inferred of the outputs of a node, or at least their types. */
 static int32_t note_outputs(leat_graph *graph, const leati_node *node, const leati_inference *inference,
                             leat_error *err) {
@@ -170,7 +186,13 @@ static int32_t add_nodes(leat_graph *graph, const leat_graph_node *nodes, leat_e
     }
   }
   leati_inference_end(&inference);
-  return status == LEAT_OK ? find_deciding(graph, err) : status;
+  if (status == LEAT_OK) {
+    status = find_deciding(graph, err);
+  }
+  if (status == LEAT_OK) {
+    find_ranged(graph);
+  }
+  return status;
 }
 
 /* ---- Constants -------------------------------------------------------------------------------------------------- */

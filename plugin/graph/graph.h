@@ -29,15 +29,16 @@ typedef enum leati_value_kind {
 
 typedef struct leati_value {
   leati_value_kind kind;
-  uint32_t source;                 /**< which input of the graph, or which node */
-  uint64_t type;                   /**< LEAT_TYPE_*; 0: not known */
-  int32_t ndim;                    /**< -1: not known */
-  int64_t shape[LEAT_MAX_RANK];    /**< -1: not known */
-  bool decides;                    /**< shapes follow from its elements: they must be known on the host */
-  bool on_device;                  /**< a node takes it on the device */
-  bool is_output;                  /**< of the graph */
-  const void *bytes;               /**< elements of a constant: the caller's while the graph is built, `copy` then */
-  void *copy;                      /**< of the elements of a constant that decides or is small, or NULL */
+  uint32_t source;              /**< which input of the graph, or which node */
+  uint64_t type;                /**< LEAT_TYPE_*; 0: not known */
+  int32_t ndim;                 /**< -1: not known */
+  int64_t shape[LEAT_MAX_RANK]; /**< -1: not known */
+  bool decides;                 /**< shapes follow from its elements: they must be known on the host */
+  bool ranged;       /**< it does, but all that nodes ask is where a number lies (leati_op_def::host_range) */
+  bool on_device;    /**< a node takes it on the device */
+  bool is_output;    /**< of the graph */
+  const void *bytes; /**< elements of a constant: the caller's while the graph is built, `copy` then */
+  void *copy;        /**< of the elements of a constant that decides or is small, or NULL */
   leati_shared_constant *constant; /**< those on the device; NULL: no node takes them there */
 } leati_value;
 

@@ -560,12 +560,14 @@ static int32_t make(planning *p, leat_error *err) {
   leati_inference_outputs(&p->inference, p->plan->shapes);
   LEATI_TRY(check_outputs(p, err));
   LEATI_TRY(leati_graph_plan_know(graph, p->views, p->plan, err));
+  LEATI_TRY(leati_graph_plan_narrow(&p->inference, graph->nodes, NULL, p->plan, err));
   p->nodes = graph->nodes;
   find_needed(p);
   LEATI_TRY(leati_fusion_begin(graph, &p->inference, p->live, &p->fusion, err));
   LEATI_TRY(leati_fusion_apply(&p->fusion, graph->device->fusions_off, err));
   p->nodes = p->fusion.nodes;
   memcpy(p->live, p->fusion.live, (size_t)graph->node_count * sizeof(*p->live));
+  LEATI_TRY(leati_graph_plan_narrow(&p->inference, p->nodes, p->live, p->plan, err));
   LEATI_TRY(place_picked(p, err));
   LEATI_TRY(lay_channels(p, err));
   LEATI_TRY(find_targets(p, err));

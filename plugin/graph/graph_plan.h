@@ -17,7 +17,9 @@ typedef struct leati_known_tensor {
   int32_t ndim;
   uint64_t type, count;
   int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
-  void *bytes; /**< of an input that decides shapes: its elements */
+  void *bytes;         /**< of an input that decides shapes: its elements; */
+  bool ranged;         /**< or the plan is for any number */
+  int64_t least, most; /**< from here to here */
 } leati_known_tensor;
 
 /** leati_graph_transfer::tensor of bytes of the plan itself. */

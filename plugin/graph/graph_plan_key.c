@@ -7,6 +7,8 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "ops/dims.h"
+#include "ops/movement.h"
+#include "ops/op_state.h"
 #include "streams/recorder.h"
 
 static uint8_t residue_of(const leati_view *view) {
@@ -38,7 +40,10 @@ static int32_t know_tensor(const leat_graph *graph, const leati_view *view, uint
   memcpy(out->shape, view->shape, (size_t)view->ndim * sizeof(view->shape[0]));
   memcpy(out->strides, view->strides, (size_t)view->ndim * sizeof(view->strides[0]));
   const uint64_t size = view->count * view->item_size;
-  if (i < graph->input_count && graph->values[graph->inputs[i]].decides && size != 0) {
+  out->ranged = i < graph->input_count && graph->values[graph->inputs[i]].ranged && view->count == 1;
+  out->least = INT64_MIN;
+  out->most = INT64_MAX;
+  if (!out->ranged && i < graph->input_count && graph->values[graph->inputs[i]].decides && size != 0) {
     out->bytes = leati_calloc(1, size);
     if (out->bytes == NULL) {
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the elements of input %u", i);
@@ -48,11 +53,70 @@ static int32_t know_tensor(const leat_graph *graph, const leati_view *view, uint
   return LEAT_OK;
 }
 
+static bool is_in_range(const leati_known_tensor *known, const leati_view *view) {
+  const int64_t number = leati_host_int(view, 0);
+  return number >= known->least && number <= known->most;
+}
+
 /* Whether a tensor has the type, shape and, if those decide anything, elements that a plan is for. */
 static bool fits_shape(const leati_known_tensor *known, const leati_view *view) {
   return known->type == view->type && known->ndim == view->ndim &&
          leati_same_numbers(known->shape, view->shape, view->ndim) &&
-         (known->bytes == NULL || memcmp(known->bytes, view->data, view->count * view->item_size) == 0);
+         (known->bytes == NULL || memcmp(known->bytes, view->data, view->count * view->item_size) == 0) &&
+         (!known->ranged || is_in_range(known, view));
+}
+
+/* What a plan knows of input `i` of a node, if that is an input of the graph of which only the range counts; else NULL.
+ * What is folded is planned as a graph of the same nodes that has no inputs. */
+static leati_known_tensor *ranged_input(const leat_graph *graph, const leati_node *node, uint32_t i,
+                                        const leati_graph_plan *plan) {
+  const leati_value *const value = node->inputs[i] != LEAT_GRAPH_NO_VALUE ? &graph->values[node->inputs[i]] : NULL;
+  const bool is_ranged = value != NULL && value->kind == LEATI_VALUE_INPUT && value->source < graph->input_count &&
+                         plan->tensors[value->source].ranged;
+  return is_ranged ? &plan->tensors[value->source] : NULL;
+}
+
+/* Narrows what is known of the inputs of a node to what it asks of them. */
+static void narrow(const leat_graph *graph, const leati_node *node, const leati_call *call, leati_graph_plan *plan) {
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    leati_known_tensor *const known = ranged_input(graph, node, i, plan);
+    int64_t least, most;
+    if (known == NULL) {
+      continue;
+    }
+    if (node->op->def->host_range == NULL || !node->op->def->host_range(node->op, call, i, &least, &most)) {
+      least = most = leati_host_int(&call->inputs[i], 0);
+    }
+    known->least = least > known->least ? least : known->least;
+    known->most = most < known->most ? most : known->most;
+  }
+}
+
+static bool has_ranged_input(const leati_graph_plan *plan, const leat_graph *graph, const leati_node *node) {
+  bool has = false;
+  for (uint32_t i = 0; i < node->input_count && !has; ++i) {
+    has = ranged_input(graph, node, i, plan) != NULL;
+  }
+  return has;
+}
+
+int32_t leati_graph_plan_narrow(const leati_inference *inference, const leati_node *nodes, const bool *live,
+                                leati_graph_plan *plan, leat_error *err) {
+  const leat_graph *const graph = inference->graph;
+  int32_t status = LEAT_OK;
+  for (uint32_t n = 0; n < graph->node_count && status == LEAT_OK; ++n) {
+    if (nodes[n].folded || (live != NULL && !live[n]) || !has_ranged_input(plan, graph, &nodes[n])) {
+      continue;
+    }
+    leati_arguments a;
+    bool known;
+    status = leati_inference_open_node(inference, &nodes[n], &a, &known, err);
+    if (status == LEAT_OK) {
+      narrow(graph, &nodes[n], &a.call, plan);
+    }
+    leati_arguments_end(&a);
+  }
+  return status;
 }
 
 static bool fits_shapes(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
@@ -85,7 +149,7 @@ static uint64_t hash_shapes(const leat_graph *graph, const leati_view *views) {
       hash = leati_hash_word(hash, (uint64_t)view->shape[d]);
     }
     hash = leati_hash_word(hash, view->type ^ (uint64_t)view->ndim << 56);
-    if (graph->values[graph->inputs[i]].decides) {
+    if (graph->values[graph->inputs[i]].decides && !graph->values[graph->inputs[i]].ranged) {
       hash = leati_hash_bytes(hash, view->data, view->count * view->item_size);
     }
   }

@@ -6,6 +6,7 @@
 #define LEAT_PLUGIN_GRAPH_GRAPH_PLAN_KEY_H_
 
 #include "graph/graph_plan.h"
+#include "graph/inference.h"
 
 /** Bits of the hash of a plan that its input shapes alone decide. */
 #define LEATI_GRAPH_SHAPE_BITS UINT64_C(0xffff)
@@ -23,5 +24,11 @@ leati_graph_plan *leati_graph_plan_find(const leat_graph *graph, uint64_t hash, 
  * @errors OUT_OF_MEMORY */
 int32_t leati_graph_plan_know(const leat_graph *graph, const leati_view *views, leati_graph_plan *plan,
                               leat_error *err);
+
+/** Narrows the numbers that a plan is for to those of which nodes make the same: both those of the graph, `live` NULL,
+ * from which shapes follow, and those that are planned.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_graph_plan_narrow(const leati_inference *inference, const leati_node *nodes, const bool *live,
+                                leati_graph_plan *plan, leat_error *err);
 
 #endif /* LEAT_PLUGIN_GRAPH_GRAPH_PLAN_KEY_H_ */

@@ -342,6 +342,22 @@ static int32_t group_query_create(leat_op *op, const leati_op_desc *desc, leat_e
   return LEAT_OK;
 }
 
+/* Behind the first positions the total only says that there is room and that there are angles for all, unless a bias
+ * has its shape. */
+static bool group_query_host_range(const leat_op *op, const leati_call *call, uint32_t i, int64_t *out_least,
+                                   int64_t *out_most) {
+  const group_query_state *const state = leati_op_state_const(op);
+  group_query in;
+  if (i != TOTAL || leati_input(call, BIAS) != NULL || group_query_read(op, call, &in, NULL) != LEAT_OK ||
+      in.total == in.fresh || in.total > in.past) {
+    return false;
+  }
+  const int64_t angles = state->rotates ? call->inputs[COSINES].shape[0] : in.past;
+  *out_least = in.fresh + 1;
+  *out_most = angles < in.past ? angles : in.past;
+  return true;
+}
+
 static bool group_query_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
   (void)op;
   return leati_view_walkable(&call->inputs[i]);
@@ -358,7 +374,7 @@ static const leati_op_def ops[] = {
              LEATI_INPUT_TYPES(0, 0, 0, 0, 0, 1, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0), .state_size = sizeof(group_query_state),
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
              .supports = group_query_supports, .create = group_query_create, .infer = group_query_infer,
-             .plan = group_query_plan, .reads_view = group_query_reads_view),
+             .plan = group_query_plan, .host_range = group_query_host_range, .reads_view = group_query_reads_view),
 };
 
 const leati_op_family leati_group_query_family = LEATI_FAMILY(ops);

@@ -91,6 +91,10 @@ typedef struct leati_op_def {
    * exact aliases where info.flags allows them). An output that view() gives may be absent: a graph has it where it
    * lies. */
   int32_t (*plan)(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
+  /** From where to where the whole number that host input `i` is may change, if there is one, without a change of what
+   * infer() and plan() make of this call, which went well: a call that counts is then like an earlier one. NULL, or
+   * false: with any other number the call is another. */
+  bool (*host_range)(const leat_op *op, const leati_call *call, uint32_t i, int64_t *out_least, int64_t *out_most);
   /** For an operator that only picks elements of input 0: output `o` as a view of that input, whose strides may be zero
    * or negative; `out->present` is false if it is none. Of outputs only type and shape are there. A graph lays such an
    * output into its input where those that take it read it so. NULL: no output is a view. */

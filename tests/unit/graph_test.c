@@ -1662,6 +1662,65 @@ static void what_follows_from_a_shape_is_staged(void **state) {
   close_place(&p);
 }
 
+/* Makes a number of int32 of an input of one element. */
+static void make_number(network *n, uint32_t v) {
+  n->infos[v].dtype = n->tensors[v].dtype = (DLDataType){kDLInt, 32, 1};
+}
+
+static void set_number(network *n, uint32_t v, int32_t number) {
+  memcpy(n->tensors[v].data, &number, sizeof(number));
+}
+
+/* A step of a decoder with room for 16 positions: query, new key and value, earlier ones, and how many there are by
+ * seqlens_k and by total_sequence_length, the last two of its inputs. */
+static network *make_decoder(void) {
+  static const leat_attribute heads = ATTRIBUTE(INT, .name = "num_heads", .i = 2),
+                              shared = ATTRIBUTE(INT, .name = "kv_num_heads", .i = 1);
+  static const leat_attribute *const attributes[] = {&heads, &shared};
+  network *const n = make_network();
+  const uint32_t query = add_input(n, SHAPE(1, 1, 8)), key = add_input(n, SHAPE(1, 1, 4)),
+                 value = add_input(n, SHAPE(1, 1, 4)), past_key = add_input(n, SHAPE(1, 1, 16, 4)),
+                 past_value = add_input(n, SHAPE(1, 1, 16, 4)), lengths = add_input(n, SHAPE(1)),
+                 total = add_input(n, SHAPE(1));
+  make_number(n, lengths);
+  make_number(n, total);
+  add_output(n, NODE(n, "GroupQueryAttention", 1, query, key, value, past_key, past_value, lengths, total));
+  n->nodes[0].domain = "com.microsoft";
+  set_attributes(n, attributes, 2);
+  add_output(n, add_part(n));
+  add_output(n, add_part(n));
+  return n;
+}
+
+/* total_sequence_length counts up, and one plan serves all steps but the first, which has nothing before it; each step
+ * gives what a graph gives that was launched with this number alone. */
+static void what_counts_makes_no_plan(void **state) {
+  const place p = open_place(state);
+  network *const n = make_decoder();
+  const uint32_t lengths = n->desc.inputs[5], total = n->desc.inputs[6];
+  leat_graph *const graph = build(&p, n);
+  static results counted, alone;
+  for (int32_t number = 1; number <= 16; ++number) {
+    set_number(n, lengths, number - 1);
+    set_number(n, total, number);
+    run_graph(&p, graph, n, 1u << 6, &counted);
+    leat_graph *const other = build(&p, n);
+    run_graph(&p, other, n, 1u << 6, &alone);
+    compare(n, &alone, &counted);
+    assert_ok(p.f->api->graph->destroy(other, &err));
+  }
+  assert_int_equal(info_of(&p, graph).plan_count, 2);
+  /* More than there is room for has larger results. */
+  set_number(n, total, 17);
+  set_number(n, lengths, 16);
+  run_graph(&p, graph, n, 1u << 6, &counted);
+  assert_int_equal(counted.shapes[1].dims[2], 17);
+  assert_int_equal(info_of(&p, graph).plan_count, 3);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 static void what_moves_and_reduces_is_what_operators_compute(void **state) {
   const place p = open_place(state);
   static const int64_t cube[] = {2, 2, 2}, matrix[] = {2, 4}, none[] = {0, 2}, middle = 1;
@@ -2154,6 +2213,7 @@ int main(void) {
       cmocka_unit_test(shape_arithmetic_in_float32_is_what_operators_compute),
       cmocka_unit_test(shapes_follow_from_float32),
       cmocka_unit_test(what_follows_from_a_shape_is_staged),
+      cmocka_unit_test(what_counts_makes_no_plan),
       cmocka_unit_test(what_moves_and_reduces_is_what_operators_compute),
       cmocka_unit_test(what_the_host_does_not_compute_runs_on_the_device),
       cmocka_unit_test(shapes_are_computed_on_the_host),

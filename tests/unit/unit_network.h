@@ -9,7 +9,7 @@
 
 #include "unit_fixture.h"
 
-enum { VALUES = 192, NODES = 96, ARGUMENTS = 6, ELEMENTS = 512, RANK = 5 };
+enum { VALUES = 192, NODES = 96, ARGUMENTS = 8, ELEMENTS = 512, RANK = 5 };
 
 typedef struct network {
   leat_graph_desc desc;

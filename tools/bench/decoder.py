@@ -9,9 +9,10 @@ Usage: decoder.py make DIR [--size NAME] [--weights TYPE]
 "make" writes the model: layers of RMS norm, GroupQueryAttention with rotary embedding and caches of `--room` positions,
 SwiGLU, and the most likely token as its output. With --weights int4 the products are MatMulNBits, 4 bits in blocks of
 32. "run" lets each thread read a prompt of its own and then token after token, one session for all. What a step gives
-is bound as what the next one takes and stays on the device, keys and values are extended in place, and the token comes
-to the host as well. Every repetition must give a thread the same tokens. "torch" does the same steps, with as many keys
-at each as there are in the middle of the run, and with its own random numbers.
+is bound as what the next one takes and stays on the device, keys and values are extended in place, the number of
+positions comes from the host, and the token goes there as well. Every repetition must give a thread the same tokens.
+"torch" does the same steps, with as many keys at each as there are in the middle of the run, and with its own random
+numbers.
 
 Prints a JSON object for each row: tokens a second of all threads, and the share that reading the weights once a token
 has of that time at the copy speed given with --copy (bytes a second). Exit status: 0, 1 where tokens differ, 2 bad use.
@@ -104,7 +105,6 @@ def make(args):
         numbers, scales = quantise(weight, real)
         return [numpy_helper.from_array(numbers, name + ".numbers"), numpy_helper.from_array(scales, name + ".scales")]
 
-    constant("total", np.array(args.room, np.int32))
     node("Add", ["lengths", constant("one", np.array([1], np.int32))], ["next.lengths"])
     angles = np.arange(args.room)[:, None] / 10000 ** (np.arange(shape.head // 2) * 2 / shape.head)
     rotary = [constant("cosines", np.cos(angles).astype(real)), constant("sines", np.sin(angles).astype(real))]
@@ -112,7 +112,8 @@ def make(args):
     stream = node("Gather", [constant("embedding", embedding.astype(real)), "ids"], ["embedded"])
     ones = constant("ones", np.ones(shape.width, real))
     inputs = [helper.make_tensor_value_info("ids", TensorProto.INT64, [1, "fresh"]),
-              helper.make_tensor_value_info("lengths", TensorProto.INT32, [1])]
+              helper.make_tensor_value_info("lengths", TensorProto.INT32, [1]),
+              helper.make_tensor_value_info("total", TensorProto.INT32, [1])]
     outputs = [helper.make_tensor_value_info("token", TensorProto.INT64, [1, 1]),
                helper.make_tensor_value_info("next.ids", TensorProto.INT64, [1, 1]),
                helper.make_tensor_value_info("next.lengths", TensorProto.INT32, [1])]
@@ -200,15 +201,20 @@ class Reader:
             binding.bind_ortvalue_output(name % "present", cache)
         return binding
 
+    def run(self, step, total):
+        """A step after which there are so many positions: as hosts do, total_sequence_length counts."""
+        step.bind_cpu_input("total", np.array([total], np.int32))
+        self.session.run_with_iobinding(step)
+
     def write(self, prompt, count):
         """Tokens after a prompt, and the seconds that all but the first took."""
         self.first.bind_cpu_input("ids", prompt)
         self.first.bind_cpu_input("lengths", np.array([prompt.shape[1] - 1], np.int32))
-        self.session.run_with_iobinding(self.first)
+        self.run(self.first, prompt.shape[1])
         tokens = [int(self.token.numpy()[0, 0])]
         start = time.perf_counter()
         for number in range(count - 1):
-            self.session.run_with_iobinding(self.steps[number % 2])
+            self.run(self.steps[number % 2], prompt.shape[1] + number + 1)
             tokens.append(int(self.token.numpy()[0, 0]))
         return tokens, time.perf_counter() - start
 
