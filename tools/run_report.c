@@ -24,7 +24,7 @@ static void sum_up(const leati_workers *workers, size_t first, size_t count, lea
     out->wrong_runs += worker->wrong_runs;
     out->outputs += worker->outputs;
     out->wrong += worker->wrong;
-    out->near += worker->near;
+    out->within_spread += worker->within_spread;
     out->worst = fmax(out->worst, worker->worst);
     end = MAX(end, worker->end);
     times[i] = worker->times;
@@ -60,7 +60,7 @@ static void sum_up_all(const leati_findings *findings, leati_figures *out) {
   out->failed += batched.failed;
   out->outputs += batched.outputs;
   out->wrong += batched.wrong;
-  out->near += batched.near;
+  out->within_spread += batched.within_spread;
 }
 
 gboolean leati_findings_right(const leati_findings *findings) {
@@ -307,8 +307,8 @@ static void append_complaints(const leati_workers *workers, const char *way, GSt
   guint untold = 0;
   for (size_t i = 0; i < workers->count; ++i) {
     const leati_worker *worker = &workers->list[i];
-    const char *const sayings[] = {worker->failure, worker->mismatch, worker->nearness};
-    const int64_t counts[] = {worker->failed, worker->wrong, worker->near};
+    const char *const sayings[] = {worker->failure, worker->mismatch, worker->spread_note};
+    const int64_t counts[] = {worker->failed, worker->wrong, worker->within_spread};
     const char *const kinds[] = {"FAILED", "WRONG", "NOTE"};
     for (size_t k = 0; k < G_N_ELEMENTS(kinds); ++k) {
       if (sayings[k] == NULL) {
@@ -379,11 +379,11 @@ char *leati_run_report_text(const leati_findings *findings) {
     g_string_append_printf(text,
                            ", %" G_GINT64_FORMAT " outputs compared (warm-ups included), %" G_GINT64_FORMAT " wrong",
                            all.outputs, all.wrong);
-    if (all.near > 0) {
+    if (all.within_spread > 0) {
       g_string_append_printf(text,
                              "; %" G_GINT64_FORMAT
                              " beyond the tolerance are right by what the CPU provider differs from itself (NOTE)",
-                             all.near);
+                             all.within_spread);
     }
   } else {
     g_string_append(text, ", nothing compared");
@@ -404,7 +404,7 @@ static void add_figures(JsonBuilder *json, const leati_options *options, const l
     leati_member_int(json, "outputs_compared", f->outputs);
     leati_member_int(json, "wrong_outputs", f->wrong);
     leati_member_int(json, "wrong_runs", f->wrong_runs);
-    leati_member_int(json, "outputs_within_spread", f->near);
+    leati_member_int(json, "outputs_within_spread", f->within_spread);
     leati_member_number(json, "worst_error", f->worst);
   }
 }
@@ -463,12 +463,12 @@ static void add_complaints(JsonBuilder *json, const leati_findings *findings, co
   leati_member_begin(json, "complaints", TRUE);
   for (size_t i = 0; i < threads; ++i) {
     const leati_worker *worker = &workers->list[job * threads + i];
-    if (worker->failure != NULL || worker->mismatch != NULL || worker->nearness != NULL) {
+    if (worker->failure != NULL || worker->mismatch != NULL || worker->spread_note != NULL) {
       json_builder_begin_object(json);
       leati_member_int(json, "thread", (int64_t)worker->index);
       leati_member_text(json, "failure", worker->failure);
       leati_member_text(json, "mismatch", worker->mismatch);
-      leati_member_text(json, "within_spread", worker->nearness);
+      leati_member_text(json, "within_spread", worker->spread_note);
       json_builder_end_object(json);
     }
   }

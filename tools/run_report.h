@@ -22,7 +22,7 @@ typedef struct leati_findings {
 
 /** What some threads of one time did together. */
 typedef struct leati_figures {
-  int64_t runs, skipped, failed, wrong_runs, outputs, wrong, near;
+  int64_t runs, skipped, failed, wrong_runs, outputs, wrong, within_spread;
   double worst;
   double seconds;       /**< from the common start to the end of the last run */
   double runs_a_second; /**< timed runs, failed ones included */

@@ -58,14 +58,14 @@ static void add_and_free(JsonBuilder *json, const char *name, char *value) {
 
 /* What became of all runs and outputs of the sweep. */
 static char *verdict(const leati_sweep *sweep, const leati_options *options) {
-  int64_t runs = 0, failed = 0, outputs = 0, wrong = 0, near = 0;
+  int64_t runs = 0, failed = 0, outputs = 0, wrong = 0, within_spread = 0;
   for (guint i = 0; i < sweep->points->len; ++i) {
     const leati_figures *one = &g_array_index(sweep->points, point, i).figures;
     runs += one->runs;
     failed += one->failed + one->skipped;
     outputs += one->outputs;
     wrong += one->wrong;
-    near += one->near;
+    within_spread += one->within_spread;
   }
   GString *text = g_string_new(NULL);
   g_string_append_printf(text, "%" G_GINT64_FORMAT " runs, %" G_GINT64_FORMAT " failed; ", runs, failed);
@@ -73,10 +73,10 @@ static char *verdict(const leati_sweep *sweep, const leati_options *options) {
     g_string_append_printf(text,
                            "%" G_GINT64_FORMAT " outputs compared with the CPU provider's, %" G_GINT64_FORMAT " wrong",
                            outputs, wrong);
-    if (near > 0) {
+    if (within_spread > 0) {
       g_string_append_printf(
           text, "; %" G_GINT64_FORMAT " beyond the tolerance are right by what the CPU provider differs from itself",
-          near);
+          within_spread);
     }
   } else {
     g_string_append(text, "outputs were not compared");

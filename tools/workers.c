@@ -43,9 +43,9 @@ typedef struct post {
   /* Runs this thread began and ended; they differ while it is inside Run. Written by the thread, read by the watch. */
   gint begun;
   gint ended;
-  OrtValue **accepted; /* outputs found right last, to compare bits with, or all NULL */
-  gboolean *near;      /* which of them are beyond the tolerance */
-  OrtValue **outputs;  /* of the run in hand */
+  OrtValue **accepted;     /* outputs found right last, to compare bits with, or all NULL */
+  gboolean *within_spread; /* which of them are beyond the tolerance */
+  OrtValue **outputs;      /* of the run in hand */
 } post;
 
 static int64_t now_ns(void) {
@@ -80,19 +80,20 @@ static gboolean check_spread(post *p, size_t output, const char *run, const leat
                              const leati_ndarray *want, const leati_comparison *found) {
   leati_worker *worker = p->worker;
   char *why = NULL;
-  const gboolean near = worker->job->spread != NULL &&
-                        leati_cpu_spread_allows(worker->job->spread, worker->index % worker->job->feed->set_count,
-                                                output, got, want, &why);
-  if (!near) {
+  const gboolean within_spread =
+      worker->job->spread != NULL &&
+      leati_cpu_spread_allows(worker->job->spread, worker->index % worker->job->feed->set_count, output, got, want,
+                              &why);
+  if (!within_spread) {
     keep_mismatch(worker, run, output, found->what, why);
   } else {
-    ++worker->near;
-    if (worker->nearness == NULL) {
-      worker->nearness = describe_output(worker, run, output, found->what, why);
+    ++worker->within_spread;
+    if (worker->spread_note == NULL) {
+      worker->spread_note = describe_output(worker, run, output, found->what, why);
     }
   }
   g_free(why);
-  return near;
+  return within_spread;
 }
 
 /* TRUE if both have one type, one shape and the same bits. */
@@ -118,7 +119,7 @@ static gboolean check_output(post *p, size_t output, const char *run) {
   /* Bits that were found right before need no second look: the inputs of a thread never change. */
   if (p->accepted[output] != NULL && leati_value_view(ort, p->accepted[output], &want, NULL) &&
       same_bits(&got, &want)) {
-    worker->near += p->near[output];
+    worker->within_spread += p->within_spread[output];
     return TRUE;
   }
   if (!leati_value_view(ort, feed->sets[worker->index % feed->set_count].outputs[output], &want, &error)) {
@@ -132,11 +133,11 @@ static gboolean check_output(post *p, size_t output, const char *run) {
   leati_comparison found;
   leati_compare(&got, &want, worker->job->tolerance.value, &found);
   worker->worst = fmax(worker->worst, found.error);
-  const gboolean near = !found.same && check_spread(p, output, run, &got, &want, &found);
-  if (found.same || near) {
-    p->near[output] = near;
+  const gboolean within_spread = !found.same && check_spread(p, output, run, &got, &want, &found);
+  if (found.same || within_spread) {
+    p->within_spread[output] = within_spread;
   }
-  return found.same || near;
+  return found.same || within_spread;
 }
 
 static void check(post *p, const char *run) {
@@ -231,7 +232,7 @@ static gpointer work(gpointer data) {
   const size_t count = worker->job->model->output_count;
   p->accepted = g_new0(OrtValue *, count + 1);
   p->outputs = g_new0(OrtValue *, count + 1);
-  p->near = g_new0(gboolean, count + 1);
+  p->within_spread = g_new0(gboolean, count + 1);
   int in_a_row = 0;
   for (; worker->warmups < s->options->warmup && in_a_row < FAILURES_IN_A_ROW; ++worker->warmups) {
     in_a_row = run_once(p, 0) ? 0 : in_a_row + 1;
@@ -245,7 +246,7 @@ static gpointer work(gpointer data) {
   }
   leati_values_free(s->ort, p->accepted, count);
   g_free(p->accepted);
-  g_free(p->near);
+  g_free(p->within_spread);
   g_free(p->outputs);
   pthread_mutex_lock(&s->lock);
   ++s->finished;
@@ -364,7 +365,7 @@ void leati_workers_clear(const leati_ort *ort, leati_workers *workers) {
     g_free(worker->first);
     g_free(worker->failure);
     g_free(worker->mismatch);
-    g_free(worker->nearness);
+    g_free(worker->spread_note);
     leati_latency_free(worker->times);
   }
   g_free(workers->list);

@@ -23,22 +23,22 @@ typedef struct leati_job {
  */
 typedef struct leati_worker {
   const leati_job *job;
-  size_t index;         /**< of the thread among those of its model */
-  int64_t runs;         /**< timed runs that ended, rightly or not */
-  int64_t warmups;      /**< runs before the clock started */
-  int64_t skipped;      /**< timed runs given up after too many failures in a row */
-  int64_t failed;       /**< runs, warm-ups included, that returned an error */
-  int64_t wrong_runs;   /**< runs, warm-ups included, with at least one wrong output */
-  int64_t outputs;      /**< outputs compared */
-  int64_t wrong;        /**< outputs that were wrong */
-  int64_t near;         /**< outputs beyond the tolerance that are right because the CPU's own lie apart */
-  double worst;         /**< largest error of a floating-point output */
-  char *failure;        /**< [owned] the first error in words, or NULL */
-  char *mismatch;       /**< [owned] the first wrong output in words, or NULL */
-  char *nearness;       /**< [owned] the first of those `near` in words, or NULL */
-  int64_t end;          /**< monotonic nanoseconds when its last timed run ended */
-  leati_latency *times; /**< of the timed runs that did not fail */
-  OrtValue **first;     /**< outputs of its first run if they were to be kept, else NULL */
+  size_t index;          /**< of the thread among those of its model */
+  int64_t runs;          /**< timed runs that ended, rightly or not */
+  int64_t warmups;       /**< runs before the clock started */
+  int64_t skipped;       /**< timed runs given up after too many failures in a row */
+  int64_t failed;        /**< runs, warm-ups included, that returned an error */
+  int64_t wrong_runs;    /**< runs, warm-ups included, with at least one wrong output */
+  int64_t outputs;       /**< outputs compared */
+  int64_t wrong;         /**< outputs that were wrong */
+  int64_t within_spread; /**< outputs beyond the tolerance that are within the CPU provider's own spread */
+  double worst;          /**< largest error of a floating-point output */
+  char *failure;         /**< [owned] the first error in words, or NULL */
+  char *mismatch;        /**< [owned] the first wrong output in words, or NULL */
+  char *spread_note;     /**< [owned] the first of those within the spread in words, or NULL */
+  int64_t end;           /**< monotonic nanoseconds when its last timed run ended */
+  leati_latency *times;  /**< of the timed runs that did not fail */
+  OrtValue **first;      /**< outputs of its first run if they were to be kept, else NULL */
 } leati_worker;
 
 /** All threads. */
