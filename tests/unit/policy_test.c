@@ -126,6 +126,29 @@ static void a_submission_takes_work_of_a_bounded_time(void **state) {
   assert_true(leati_group_takes(0, 0, 10 * LEATI_SUBMISSION_US));
 }
 
+/* Launches of usual models go whole on a large GPU, where a submission more would be felt. */
+static void usual_models_are_one_submission_on_a_large_gpu(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    uint32_t dispatches;
+    uint64_t bytes, multiplications; /* millions */
+  } models[] = {
+      {"ResNet-50 of 32 images", 60, 9000, 131000},
+      {"BERT-base of 8 x 128 tokens", 160, 4000, 90000},
+      {"ViT-B/16 of 8 images", 200, 5000, 140000},
+      {"a token of 7 billion weights in float16", 400, 14500, 7000},
+  };
+  for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); ++i) {
+    const uint64_t each_bytes = models[i].bytes * 1000000 / models[i].dispatches;
+    const uint64_t each = models[i].multiplications * 1000000 / models[i].dispatches;
+    const uint64_t all = (uint64_t)models[i].dispatches * leati_dispatch_us(&large, each_bytes, each);
+    if (all > LEATI_SUBMISSION_US) {
+      fail_msg("%s: %llu us", models[i].name, (unsigned long long)all);
+    }
+  }
+}
+
 static void work_is_estimated_by_what_it_moves_and_multiplies(void **state) {
   (void)state;
   const uint64_t bytes = LEATI_SUBMISSION_US * 1000 * LEATI_PROCESSOR_BYTES;
@@ -1093,6 +1116,7 @@ int main(void) {
       cmocka_unit_test(a_group_takes_so_many_lists),
       cmocka_unit_test(a_submission_takes_work_of_a_bounded_time),
       cmocka_unit_test(work_is_estimated_by_what_it_moves_and_multiplies),
+      cmocka_unit_test(usual_models_are_one_submission_on_a_large_gpu),
       cmocka_unit_test(short_lists_by_themselves_are_held),
       cmocka_unit_test(lists_are_merged_up_to_a_number),
       cmocka_unit_test(one_batch_in_flight_where_batches_take_longer_than_what_that_loses),
