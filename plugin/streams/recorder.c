@@ -25,6 +25,7 @@ static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, le
   recorder->lack = LEATI_LACK_NOTHING;
   recorder->wanted = NULL;
   recorder->command_mark = leati_stream_open_count(stream);
+  recorder->work_mark = stream->open != NULL ? stream->open->work_us : 0;
   recorder->plan = NULL;
   recorder->delivery_mark = stream->open != NULL ? stream->open->delivery_count : 0;
   recorder->check_mark = stream->open != NULL ? stream->open->check_count : 0;
@@ -91,6 +92,7 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   }
   if (status != LEAT_OK && leati_stream_open_count(stream) != recorder->command_mark) {
     stream->open->command_count = recorder->command_mark;
+    stream->open->work_us = recorder->work_mark;
     /* A barrier that was cut off has reset the ranges: the next command gets one in its place. */
     stream->barrier_next = true;
     /* Blocks may be stamped with the value of this list already: it must come, or they are never idle again. */

@@ -38,6 +38,7 @@ typedef struct leati_recorder {
   leati_pipeline_key pipeline;                /**< the one that is lacking */
   leati_pipeline *wanted;                     /**< one of those recorded that is to take several records, or NULL */
   uint32_t command_mark;                      /**< where the stream's list was at the begin */
+  uint64_t work_mark;                         /**< likewise its work */
   uint32_t delivery_mark;                     /**< likewise its downloads */
   uint32_t check_mark;                        /**< and its checks */
   leati_chunk *chunks_mark;                   /**< likewise the last chunk that it had taken, */

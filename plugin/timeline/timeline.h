@@ -56,7 +56,7 @@ typedef struct leati_submission {
   struct leati_command *commands;                      /**< streams/command_buffer.h */
   uint32_t command_count, command_capacity;
   uint32_t barrier_count; /**< of the commands, and of some that were taken back: about how long the list will run */
-  uint64_t work_us;       /**< likewise: estimate of what they take the device (policy/submitting.h) */
+  uint64_t work_us;       /**< of the commands: estimate of what they take the device (policy/submitting.h) */
   bool after;             /**< what the queue was given before, or some of it, must have run */
   VkPipelineStageFlags to_host; /**< stages of commands that write downloads */
   leati_chunk *chunks;

@@ -161,6 +161,31 @@ static void a_short_list_goes_whole(void **state) {
   close_device();
 }
 
+static int32_t record_and_refuse(leati_recorder *recorder, const void *what, leat_error *err) {
+  const chain *const c = what;
+  const DLTensor from = device_tensor(c->blocks[0], &count), to = device_tensor(c->blocks[1], &count);
+  leati_view source, target;
+  LEATI_TRY(leati_view_import(h.device, &from, "source", &source, err));
+  LEATI_TRY(leati_view_import(h.device, &to, "target", &target, err));
+  const int32_t status = leati_record_copy(recorder, &source, &target, err);
+  return status == LEAT_OK ? LEAT_ERROR_NOT_SUPPORTED : status;
+}
+
+/* The list without commands that comes after an operation was taken back is no long one. */
+static void what_was_taken_back_does_not_count(void **state) {
+  (void)state;
+  static chain c;
+  copy_us = UINT32_MAX;
+  open_device();
+  open_chain(&c);
+  const uint64_t before_it = nulldriver_calls("vkQueueSubmit");
+  assert_int_equal(leati_record(c.stream, record_and_refuse, &c, NULL), LEAT_ERROR_NOT_SUPPORTED);
+  assert_ok(h.api->stream->synchronize(c.stream, &err));
+  assert_int_equal(submissions_since(before_it), 1);
+  close_chain(&c);
+  close_device();
+}
+
 /* There is nothing to cut a dispatch by: it goes alone. */
 static void a_dispatch_that_takes_longer_goes_alone(void **state) {
   (void)state;
@@ -427,6 +452,7 @@ int main(void) {
       CASE(a_long_list_goes_in_parts_in_every_mode),
       CASE(no_submission_takes_longer_than_the_bound),
       CASE(a_short_list_goes_whole),
+      CASE(what_was_taken_back_does_not_count),
       CASE(a_dispatch_that_takes_longer_goes_alone),
       CASE(lists_that_go_together_count_together),
       CASE(streams_that_events_order_keep_their_order),
