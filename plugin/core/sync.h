@@ -34,6 +34,7 @@ typedef enum leati_rank {
   LEATI_RANK_MEMORY,         /**< one size class (memory/size_class.c) */
   LEATI_RANK_SEGMENTS,       /**< the table of live segments (memory/segment_table.c) */
   LEATI_RANK_STAMPS,         /**< the stamps of one block (memory/block.c) */
+  LEATI_RANK_HAZARDS,        /**< under guard, writes in flight and what streams come after (streams/hazards.c) */
   LEATI_RANK_DELIVERIES,     /**< one timeline's downloads on their way to the host (timeline/timeline.c) */
   LEATI_RANK_TIMELINE,       /**< one timeline's submissions in flight (timeline/timeline.c) */
   LEATI_RANK_EXTERNAL,       /**< semaphores of other APIs (timeline/external_semaphore.c) */

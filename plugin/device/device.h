@@ -100,6 +100,7 @@ struct leat_device {
   struct leati_timestamps *timestamps;                 /**< streams/timestamp.c; NULL: no timestamps */
   struct leati_profiler *profiler;                     /**< streams/profiler.c */
   struct leati_streams *streams;                       /**< streams/free_streams.c */
+  struct leati_hazards *hazards;                       /**< streams/hazards.c; NULL: it is not guarded */
   struct leati_stream_pool *pool;                      /**< streams/stream_pool.c */
   struct leati_ops *ops;                               /**< ops/op_table.c */
   struct leati_graphs *graphs;                         /**< graph/graph_table.c */

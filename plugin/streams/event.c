@@ -86,6 +86,8 @@ int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *e
   leati_mutex_lock(&event->lock);
   leati_timeline_watch(timeline, value, &event->watch);
   event->stream = stream;
+  leati_known_clear(&event->known);
+  leati_known_publish(event->device, &event->known, &stream->known, timeline, value);
   leati_timestamp_release(event->device, event->timestamp);
   event->timestamp = timestamp;
   leati_mutex_unlock(&event->lock);
@@ -119,6 +121,7 @@ int32_t leati_event_await(leat_event *event, leat_stream *stream, leat_error *er
       leati_stream_add_wait(stream, point);
     }
   }
+  leati_known_learn(stream->device, &stream->known, &event->known);
   return leati_stream_unlock_and_help(stream, status, err);
 }
 

@@ -8,6 +8,7 @@
 #include <leat/backend.h>
 
 #include "device/device.h"
+#include "streams/hazards.h"
 #include "streams/timestamp.h"
 #include "timeline/timeline.h"
 
@@ -19,6 +20,7 @@ struct leat_event {
   leati_watch watch;          /* of no timeline: never recorded */
   leat_stream *stream;        /* whose timeline that is or was: the object, whoever has it now */
   leati_timestamp *timestamp; /* of a timed event: when that was; NULL: never recorded */
+  leati_known known;          /* what is recorded comes after */
   leat_event *next_free;      /* guarded by the lock of the free streams */
 };
 

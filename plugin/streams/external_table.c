@@ -139,6 +139,9 @@ static int32_t external_wait(leat_stream *stream, leat_semaphore *semaphore, uin
   if (status == LEAT_OK) {
     status = add_wait(stream, semaphore, value, err);
   }
+  if (stream->device->hazards != NULL) {
+    leati_known_learn(stream->device, &stream->known, leati_known_external(stream->device));
+  }
   return leati_stream_unlock_and_help(stream, status, err);
 }
 
@@ -162,6 +165,10 @@ static int32_t external_signal(leat_stream *stream, leat_semaphore *semaphore, u
   }
   leati_mutex_lock(&stream->lock);
   int32_t status = leati_stream_sticky(stream, err);
+  if (status == LEAT_OK && stream->device->hazards != NULL) {
+    leati_known_publish(stream->device, leati_known_external(stream->device), &stream->known, stream->timeline,
+                        leati_stream_open_value(stream));
+  }
   if (status == LEAT_OK) {
     status = add_signal(stream, semaphore, value, err);
   }

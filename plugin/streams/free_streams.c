@@ -6,6 +6,7 @@
 #include "memory/memory.h"
 #include "policy/constants.h"
 #include "streams/event.h"
+#include "streams/hazards.h"
 #include "streams/lane.h"
 #include "streams/profiler.h"
 #include "streams/stream_state.h"
@@ -38,6 +39,7 @@ int32_t leati_streams_create(leat_device *device, leat_error *err) {
   if (device->physical->timestamp_bits != 0 && device->physical->has_query_reset) {
     LEATI_TRY(leati_timestamps_create(device, err));
   }
+  LEATI_TRY(leati_hazards_create(device, err));
   LEATI_TRY(leati_profiler_create(device, err));
   return leati_lanes_create(device, err);
 }
@@ -59,10 +61,12 @@ void leati_streams_destroy(leat_device *device) {
     event_block *const block = streams->event_blocks;
     streams->event_blocks = block->next;
     for (int i = 0; i < LEATI_EVENTS_PER_BLOCK; ++i) {
+      leati_known_clear(&block->events[i].known);
       leati_mutex_destroy(&block->events[i].lock);
     }
     leati_free(block);
   }
+  leati_hazards_destroy(device);
   leati_lanes_destroy(device);
   leati_timestamps_destroy(device);
   leati_profiler_destroy(device);

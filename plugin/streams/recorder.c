@@ -181,6 +181,26 @@ int32_t leati_record(leat_stream *stream, leati_record_function *record, const v
   return record_or_wait(stream, record_noted, &noted, err);
 }
 
+/* ---- Hazards ------------------------------------------------------------------------------------------------------
+ */
+
+int32_t leati_recorder_look_for_hazards(const leat_stream *stream, const leati_touch *reads, uint32_t read_count,
+                                        const leati_touch *writes, uint32_t write_count, leat_error *err) {
+  const leati_accessor accessor = {.device = stream->device,
+                                   .timeline = stream->timeline,
+                                   .value = leati_stream_open_value(stream),
+                                   .stream = stream,
+                                   .number = stream->number,
+                                   .known = &stream->known};
+  for (uint32_t i = 0; i < read_count; ++i) {
+    LEATI_TRY(leati_hazards_read(&accessor, &reads[i].range, err));
+  }
+  for (uint32_t i = 0; i < write_count; ++i) {
+    leati_hazards_write(&accessor, &writes[i].range);
+  }
+  return LEAT_OK;
+}
+
 /* ---- Dispatches ---------------------------------------------------------------------------------------------------
  */
 
@@ -234,8 +254,7 @@ int32_t leati_record_dispatch(leati_recorder *recorder, const leati_dispatch *di
   const uint32_t read_count = spans_of(dispatch->reads, dispatch->read_count, reads);
   const uint32_t write_count = spans_of(dispatch->writes, dispatch->write_count, writes);
   command->work_us = leati_dispatch_us(&recorder->device->traits, 0, 0); /* of a small download */
-  leati_recorder_put(recorder->stream, command, reads, read_count, writes, write_count);
-  return LEAT_OK;
+  return leati_recorder_put(recorder->stream, command, reads, read_count, writes, write_count, err);
 }
 
 /* Gives the address of a record where the next dispatch tells of a fault that it meets. */
@@ -313,8 +332,8 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
   if (step->tells) {
     memcpy(record + step->finding_field, &finding, sizeof(finding));
   }
-  leati_recorder_put(recorder->stream, command, spans, step->read_count, spans + step->read_count, step->write_count);
-  return LEAT_OK;
+  return leati_recorder_put(recorder->stream, command, spans, step->read_count, spans + step->read_count,
+                            step->write_count, err);
 }
 
 int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leati_binding *bindings, leat_error *err) {

@@ -10,6 +10,7 @@
 #include "memory/memory.h"
 #include "memory/staging.h"
 #include "policy/submitting.h"
+#include "streams/hazards.h"
 #include "streams/recorder.h"
 #include "streams/stream_state.h"
 
@@ -93,13 +94,23 @@ static inline int32_t leati_recorder_stage(leati_recorder *recorder, leati_chunk
   return LEAT_OK;
 }
 
-/** Puts a command that was appended into the list, behind a barrier if what it touches needs one. */
-static inline void leati_recorder_put(leat_stream *stream, leati_command *command, const leati_touch *reads,
-                                      uint32_t read_count, const leati_touch *writes, uint32_t write_count) {
+/** Under guard: fails if a command reads what another stream is yet to write, and notes what it writes. */
+int32_t leati_recorder_look_for_hazards(const leat_stream *stream, const leati_touch *reads, uint32_t read_count,
+                                        const leati_touch *writes, uint32_t write_count, leat_error *err);
+
+/** Puts a command that was appended into the list, behind a barrier if what it touches needs one. Fails under guard
+ * alone. */
+static inline int32_t leati_recorder_put(leat_stream *stream, leati_command *command, const leati_touch *reads,
+                                         uint32_t read_count, const leati_touch *writes, uint32_t write_count,
+                                         leat_error *err) {
+  if (stream->device->hazards != NULL) {
+    LEATI_TRY(leati_recorder_look_for_hazards(stream, reads, read_count, writes, write_count, err));
+  }
   command->barrier = leati_recorder_note_accesses(stream, reads, read_count, writes, write_count);
   ++stream->open->command_count;
   stream->open->barrier_count += command->barrier;
   stream->open->work_us += command->work_us;
+  return LEAT_OK;
 }
 
 /** Appends a copy command, between buffers; `read` and `write` are what it touches of blocks, NULL: nothing. */
@@ -113,8 +124,7 @@ static inline int32_t leati_recorder_append_copy(leat_stream *stream, leati_tran
       .transfer = (uint8_t)transfer,
       .work_us = leati_copy_us(&stream->device->traits, size, transfer != LEATI_TRANSFER_COPY),
       .copy = {.from = from, .to = to, .region = {.srcOffset = from_offset, .dstOffset = to_offset, .size = size}}};
-  leati_recorder_put(stream, command, read, read != NULL ? 1 : 0, write, write != NULL ? 1 : 0);
-  return LEAT_OK;
+  return leati_recorder_put(stream, command, read, read != NULL ? 1 : 0, write, write != NULL ? 1 : 0, err);
 }
 
 /** Buffer of such bytes, and the offset in it. */

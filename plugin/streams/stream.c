@@ -202,6 +202,7 @@ void leati_stream_finish(leat_stream *stream) {
   if (stream->open != NULL) {
     leati_timeline_drop(stream->timeline, stream->open);
   }
+  leati_known_clear(&stream->known);
   leati_mutex_destroy(&stream->lock);
 }
 

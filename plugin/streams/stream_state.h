@@ -11,6 +11,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "streams/command_buffer.h"
+#include "streams/hazards.h"
 #include "streams/lane.h"
 #include "streams/profile.h"
 #include "streams/ranges.h"
@@ -36,6 +37,7 @@ struct leat_stream {
   leati_chunk *current[LEATI_CHUNK_KINDS]; /* chunks of `open` that are being filled */
   bool barrier_next;                       /* the next command needs a barrier whatever it touches */
   leati_ranges reads, writes;
+  leati_known known; /* what the next command comes after */
   /* The open list is submitted even without commands: it waits for something, or somebody waits for its value. What
    * it comes after may be of other timelines. */
   bool waiting;

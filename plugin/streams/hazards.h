@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Under guard (LEAT_MEMORY_GUARD): whether what a command reads was ordered after what another stream wrote there.
+ *
+ * The order between streams is the caller's: an event or a semaphore that the device waits for, or a wait of the host.
+ * Each stream and event *knows* the points of timelines that it comes after. A read of bytes that another stream is yet
+ * to write is refused unless the reader knows that write. What the device has written by the time of the call is never
+ * refused, though nothing may have ordered it.
+ */
+#ifndef LEAT_PLUGIN_STREAMS_HAZARDS_H_
+#define LEAT_PLUGIN_STREAMS_HAZARDS_H_
+
+#include <leat/backend.h>
+#include <stdbool.h>
+
+#include "device/device.h"
+#include "memory/block.h"
+#include "streams/ranges.h"
+#include "timeline/timeline.h"
+
+/** Points of timelines that whatever has this comes after. All zero at first; guarded by the lock of the device's
+ * hazards. Stays empty without guard. */
+typedef struct leati_known {
+  leati_stamp *points; /**< one for each timeline */
+  uint32_t count, capacity;
+  bool everything; /**< there was no host memory for a point: nothing is refused any more */
+} leati_known;
+
+/** Prepares a device that is guarded; another one does without.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_hazards_create(leat_device *device, leat_error *err);
+void leati_hazards_destroy(leat_device *device);
+
+/** Forgets what is known, and frees it. */
+void leati_known_clear(leati_known *known);
+/** Lets an event know what the stream it is recorded in knows, and that stream's own point. */
+void leati_known_publish(leat_device *device, leati_known *event, const leati_known *stream, leati_timeline *timeline,
+                         uint64_t value);
+/** Lets a stream know what an event that it waits for knows. */
+void leati_known_learn(leat_device *device, leati_known *stream, const leati_known *event);
+/** What is known behind semaphores of other APIs that streams of the device have raised: of all of them together, since
+ * what the other side passes on cannot be seen. */
+leati_known *leati_known_external(leat_device *device);
+
+/** Who reads or writes. */
+typedef struct leati_accessor {
+  leat_device *device;
+  leati_timeline *timeline;
+  uint64_t value;            /**< of the list that the command is in */
+  const leat_stream *stream; /**< for messages: its handle, */
+  uint32_t number;           /**< and its number */
+  const leati_known *known;
+} leati_accessor;
+
+/** Fails if another stream is yet to write some of a range, and the reader does not come after that.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_hazards_read(const leati_accessor *reader, const leati_range *range, leat_error *err);
+/** Notes a write. */
+void leati_hazards_write(const leati_accessor *writer, const leati_range *range);
+
+#endif /* LEAT_PLUGIN_STREAMS_HAZARDS_H_ */
