@@ -4,27 +4,38 @@
 #include "allocator.h"
 #include "run.h"
 
-OrtStatus *leati_call_stream_find(leati_shared_device *device, OrtKernelContext *context, leati_call_stream *out) {
-  const leati_runtime *runtime = device->runtime;
+/* The stream of a call: ONNX Runtime's, or one of the device's. */
+static OrtStatus *find(leati_shared_device *device, OrtKernelContext *context, leati_call_stream *out) {
   void *handle = NULL;
-  OrtStatus *status = runtime->ort->KernelContext_GetGPUComputeStream(context, &handle);
+  OrtStatus *status = device->runtime->ort->KernelContext_GetGPUComputeStream(context, &handle);
   *out = (leati_call_stream){.handle = handle};
   if (status || handle) {
-    if (handle) {
-      (void)leati_run_note(handle, false);
-    }
     return status;
   }
   leat_error error = {.struct_size = sizeof(error)};
-  status = leati_status_from(runtime, leati_shared_device_borrow_stream(device, &out->handle, &error), &error,
+  status = leati_status_from(device->runtime, leati_shared_device_borrow_stream(device, &out->handle, &error), &error,
                              "a stream to run on");
   out->borrowed = !status;
   return status;
 }
 
+OrtStatus *leati_call_stream_find(leati_shared_device *device, OrtKernelContext *context, leati_call_stream *out) {
+  OrtStatus *status = find(device, context, out);
+  bool in_run = false;
+  if (!status) {
+    status = out->borrowed ? leati_run_order(device, out->handle, &in_run)
+                           : leati_run_note(device, out->handle, false, &in_run);
+  }
+  if (!status && !in_run) {
+    leati_shared_device_wait(device);
+  }
+  out->waits = out->borrowed || !in_run;
+  return status;
+}
+
 OrtStatus *leati_call_stream_leave(leati_shared_device *device, const leati_call_stream *where, const char *label,
                                    OrtStatus *status) {
-  if (!status && !where->borrowed) {
+  if (!status && !where->waits) {
     return NULL;
   }
   const leati_runtime *runtime = device->runtime;

@@ -10,10 +10,12 @@
 /** The stream of one call. */
 typedef struct leati_call_stream {
   leat_stream *handle; /**< the stream */
-  bool borrowed;       /**< of the device: to be waited for and released */
+  bool borrowed;       /**< of the device: to be released */
+  bool waits;          /**< who leaves waits for the work: nobody else would, or knows what comes after it */
 } leati_call_stream;
 
-/** Begins a call: finds its stream.
+/** Begins a call: finds its stream, and lets it come after what this thread's Run has put into others (run.h). A thread
+ * without a Run, a worker of ORT_PARALLEL, waits for the device instead, and for its own work when it leaves.
  * @threads any
  * @param device [inout] the device that the node runs on
  * @param context [in] the call

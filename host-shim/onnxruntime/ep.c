@@ -99,7 +99,7 @@ static OrtStatus *ORT_API_CALL ep_get_kernel_registry(OrtEp *base, const OrtKern
 static OrtStatus *admit(provider *self) {
   const leati_runtime *runtime = self->head.device->runtime;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_run_begin(self->head.device, self->options.pool_timeout_ms, &error);
+  int32_t code = leati_run_begin(self->head.device, self->options.pool_timeout_ms, self->findings.has_bodies, &error);
   if (code == LEAT_ERROR_EXHAUSTED) {
     return leati_status(runtime, ORT_FAIL,
                         LEATI_PROVIDER_NAME
@@ -156,7 +156,7 @@ static OrtStatus *ORT_API_CALL ep_create_sync_stream(OrtEp *base, const OrtMemor
   leati_shared_device *device = ((provider *)base)->head.device;
   OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, "CreateSyncStreamForDevice");
   if (!status) {
-    status = leati_sync_stream_create(device, ((provider *)base)->findings.has_bodies, out);
+    status = leati_sync_stream_create(device, out);
     leati_ep_gate_leave();
   }
   return status;

@@ -263,7 +263,7 @@ static OrtStatus *ORT_API_CALL factory_create_sync_stream(OrtEpFactory *base, co
   leati_shared_device *device = self->runtime.ep->MemoryDevice_GetVendorId(memory) == LEATI_VENDOR_ID
                                     ? device_by_index(self, self->runtime.ep->MemoryDevice_GetDeviceId(memory))
                                     : NULL;
-  status = device ? leati_sync_stream_create(device, false, out) : unknown_memory(self);
+  status = device ? leati_sync_stream_create(device, out) : unknown_memory(self);
   leati_ep_gate_leave();
   return status;
 }

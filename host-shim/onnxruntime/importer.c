@@ -286,10 +286,13 @@ static OrtStatus *put(importer *self, OrtExternalSemaphoreHandle *base, OrtSyncS
   } else {
     const leat_external_api *external = runtime->leat->external;
     leat_error error = {.struct_size = sizeof(error)};
-    (void)leati_run_note(ours->handle, false);
-    status = leati_status_from(
-        runtime, (signal ? external->signal : external->wait)(ours->handle, handle->semaphore, value, &error), &error,
-        LEATI_PROVIDER_NAME ": %s", call);
+    bool in_run = false;
+    status = leati_run_note(self->device, ours->handle, false, &in_run);
+    if (!status) {
+      status = leati_status_from(
+          runtime, (signal ? external->signal : external->wait)(ours->handle, handle->semaphore, value, &error), &error,
+          LEATI_PROVIDER_NAME ": %s", call);
+    }
   }
   leati_ep_gate_leave();
   return status;

@@ -40,8 +40,12 @@ OrtStatus *leati_shared_device_init(leati_shared_device *device, const leati_run
     return status;
   }
   const bool locked = pthread_mutex_init(&device->lock, NULL) == 0;
-  if (locked && leati_collector_init(&device->collector)) {
+  const bool publishes = locked && pthread_mutex_init(&device->publish_lock, NULL) == 0;
+  if (publishes && leati_collector_init(&device->collector)) {
     return NULL;
+  }
+  if (publishes) {
+    pthread_mutex_destroy(&device->publish_lock);
   }
   if (locked) {
     pthread_mutex_destroy(&device->lock);
@@ -58,6 +62,7 @@ void leati_shared_device_clear(leati_shared_device *device) {
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
   if (opened) {
     leat_error error = {.struct_size = sizeof(error)};
+    runtime->leat->event->destroy(device->published_event, NULL);
     if (runtime->leat->device->close(opened, &error) != LEAT_OK) {
       leati_ort_log(runtime, NULL, ORT_LOGGING_LEVEL_WARNING, LEATI_PROVIDER_NAME ": closing %s: %s", device->info.name,
                     error.message);
@@ -68,6 +73,7 @@ void leati_shared_device_clear(leati_shared_device *device) {
   }
   release_infos(device);
   leati_collector_clear(&device->collector);
+  pthread_mutex_destroy(&device->publish_lock);
   pthread_mutex_destroy(&device->lock);
 }
 
@@ -127,6 +133,45 @@ void leati_shared_device_return_stream(leati_shared_device *device, leat_stream 
   if (!idle_push(device, stream)) {
     api->destroy(stream, NULL);
   }
+}
+
+void leati_shared_device_wait(leati_shared_device *device) {
+  leat_device *opened = device ? atomic_load_explicit(&device->opened, memory_order_acquire) : NULL;
+  if (opened) {
+    device->runtime->leat->device->synchronize(opened, NULL);
+  }
+}
+
+/* leati_shared_device_publish(), with the lock held. */
+static int32_t publish(leati_shared_device *device, leat_stream *stream, leat_error *err) {
+  const leat_backend_api *leat = device->runtime->leat;
+  leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
+  int32_t code = device->published_event ? leat->stream->wait_event(stream, device->published_event, err)
+                                         : leat->event->create(opened, 0, &device->published_event, err);
+  if (code == LEAT_OK) {
+    code = leat->event->record(device->published_event, stream, err);
+  }
+  if (code == LEAT_OK) {
+    atomic_fetch_add_explicit(&device->published, 1, memory_order_release);
+  }
+  return code;
+}
+
+OrtStatus *leati_shared_device_publish(leati_shared_device *device, leat_stream *stream) {
+  leat_error error = {.struct_size = sizeof(error)};
+  pthread_mutex_lock(&device->publish_lock);
+  int32_t code = publish(device, stream, &error);
+  pthread_mutex_unlock(&device->publish_lock);
+  return leati_status_from(device->runtime, code, &error, LEATI_PROVIDER_NAME ": recording the end of a copy");
+}
+
+OrtStatus *leati_shared_device_catch_up(leati_shared_device *device, leat_stream *stream, uint64_t *out_published) {
+  leat_error error = {.struct_size = sizeof(error)};
+  pthread_mutex_lock(&device->publish_lock);
+  int32_t code = device->runtime->leat->stream->wait_event(stream, device->published_event, &error);
+  *out_published = atomic_load_explicit(&device->published, memory_order_relaxed);
+  pthread_mutex_unlock(&device->publish_lock);
+  return leati_status_from(device->runtime, code, &error, LEATI_PROVIDER_NAME ": waiting for an application's copies");
 }
 
 void leati_shared_device_uuid_text(const uint8_t uuid[16], char out[37]) {

@@ -23,15 +23,18 @@
 
 /** A device. Made by leati_shared_device_init(), shared by all sessions of the factory. */
 typedef struct leati_shared_device {
-  const leati_runtime *runtime;      /**< immutable */
-  leat_device_info info;             /**< immutable */
-  OrtMemoryInfo *memory_info;        /**< immutable; released with the device */
-  OrtMemoryInfo *host_info;          /**< of HOST_ACCESSIBLE memory; NULL: the backend has none. Likewise */
-  OrtHardwareDevice *created;        /**< what ONNX Runtime did not find, else NULL; written at registration only */
-  pthread_mutex_t lock;              /**< guards opening, `idle` and `idle_count`; no other lock is taken under it */
-  _Atomic(leat_device *) opened;     /**< NULL until first used; the release store pairs with acquire loads */
-  _Atomic(size_t) largest;           /**< bytes of the largest allocation on it so far; a figure, relaxed */
-  unsigned idle_count;               /**< elements of `idle`; guarded by `lock` */
+  const leati_runtime *runtime;  /**< immutable */
+  leat_device_info info;         /**< immutable */
+  OrtMemoryInfo *memory_info;    /**< immutable; released with the device */
+  OrtMemoryInfo *host_info;      /**< of HOST_ACCESSIBLE memory; NULL: the backend has none. Likewise */
+  OrtHardwareDevice *created;    /**< what ONNX Runtime did not find, else NULL; written at registration only */
+  pthread_mutex_t lock;          /**< guards opening, `idle` and `idle_count`; no other lock is taken under it */
+  _Atomic(leat_device *) opened; /**< NULL until first used; the release store pairs with acquire loads */
+  pthread_mutex_t publish_lock;  /**< guards `published_event`, and raising `published`; taken before the backend's */
+  leat_event *published_event;   /**< behind all that was published; NULL: nothing ever was */
+  _Atomic(uint64_t) published;   /**< how often; raised by release, so that who sees it finds the event recorded */
+  _Atomic(size_t) largest;       /**< bytes of the largest allocation on it so far; a figure, relaxed */
+  unsigned idle_count;           /**< elements of `idle`; guarded by `lock` */
   leat_stream *idle[LEATI_IDLE_MAX]; /**< streams nobody uses, the latest last; guarded by `lock` */
   leati_collector collector;         /**< profiles of sessions and Runs; has a lock of its own */
 } leati_shared_device;
@@ -76,6 +79,28 @@ int32_t leati_shared_device_borrow_stream(leati_shared_device *device, leat_stre
  * @param device [inout] the device that lent it
  * @param stream [owned] the stream */
 void leati_shared_device_return_stream(leati_shared_device *device, leat_stream *stream);
+
+/** Waits for all work that was put into the device's streams before. A failure of a stream's work is that stream's, and
+ * a lost device is told by whatever is asked of it next.
+ * @threads any
+ * @param device [inout] the device; NULL, or one that nobody has opened, does nothing */
+void leati_shared_device_wait(leati_shared_device *device);
+
+/** Lets whatever Runs put into their streams from now on come after all that is in a stream. For work of which no Run
+ * knows: copies that an application has made on a stream of its own.
+ * @threads any
+ * @param device [inout] the device, which is open
+ * @param stream [in] the stream, which itself comes after what was published before
+ * @return NULL, or what went wrong */
+OrtStatus *leati_shared_device_publish(leati_shared_device *device, leat_stream *stream);
+
+/** Lets a stream come after all that was published.
+ * @threads any
+ * @param device [inout] the device
+ * @param stream [in] the stream
+ * @param out_published [out] the value of `published` that the stream comes after now
+ * @return NULL, or what went wrong */
+OrtStatus *leati_shared_device_catch_up(leati_shared_device *device, leat_stream *stream, uint64_t *out_published);
 
 /** Tells whether a device is meant by what a user wrote: its number, its UUID, or a part of its name.
  * @threads any

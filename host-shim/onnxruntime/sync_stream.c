@@ -67,9 +67,12 @@ static OrtStatus *ORT_API_CALL notification_wait_on_device(OrtSyncNotificationIm
   const leati_sync_stream *stream = leati_sync_stream_of(runtime, consumer);
   if (stream && stream->device == mine->device) {
     leat_error error = {.struct_size = sizeof(error)};
-    (void)leati_run_note(stream->handle, false);
-    status = leati_status_from(runtime, runtime->leat->stream->wait_event(stream->handle, mine->event, &error), &error,
-                               LEATI_PROVIDER_NAME ": waiting for an event");
+    bool in_run = false;
+    status = leati_run_note(mine->device, stream->handle, false, &in_run);
+    if (!status) {
+      status = leati_status_from(runtime, runtime->leat->stream->wait_event(stream->handle, mine->event, &error),
+                                 &error, LEATI_PROVIDER_NAME ": waiting for an event");
+    }
   } else {
     /* Another device or another provider cannot wait for our event by itself: the host waits in its place. */
     status = notification_wait_host(mine);
@@ -116,10 +119,7 @@ static void ORT_API_CALL stream_release(OrtSyncStreamImpl *self) {
   if (leati_ep_gate_enter() != LEATI_GATE_OPEN) {
     return;
   }
-  /* Downloads belong to the Run that is losing the stream; the next owner's waits would make them too late. */
-  if (leati_run_forget(stream->handle)) {
-    stream->device->runtime->leat->stream->synchronize(stream->handle, NULL);
-  }
+  leati_run_forget(stream->handle);
   leati_shared_device_return_stream(stream->device, stream->handle);
   free(stream);
   leati_ep_gate_leave();
@@ -162,7 +162,7 @@ static OrtStatus *ORT_API_CALL stream_on_session_run_end(OrtSyncStreamImpl *self
   return NULL;
 }
 
-OrtStatus *leati_sync_stream_create(leati_shared_device *device, bool waits, OrtSyncStreamImpl **out) {
+OrtStatus *leati_sync_stream_create(leati_shared_device *device, OrtSyncStreamImpl **out) {
   const leati_runtime *runtime = device->runtime;
   leat_error error = {.struct_size = sizeof(error)};
   *out = NULL;
@@ -181,7 +181,6 @@ OrtStatus *leati_sync_stream_create(leati_shared_device *device, bool waits, Ort
       .OnSessionRunEnd = stream_on_session_run_end,
   };
   stream->device = device;
-  stream->waits = waits;
   *out = &stream->base;
   return NULL;
 }

@@ -12,17 +12,15 @@ typedef struct leati_sync_stream {
   OrtSyncStreamImpl base;      /**< what ONNX Runtime calls; immutable */
   leati_shared_device *device; /**< immutable */
   leat_stream *handle;         /**< immutable; lent by the device */
-  bool waits;                  /**< immutable; who copies to the host waits for that at once */
 } leati_sync_stream;
 
 /** Makes a stream.
  * @threads any
  * @param device [inout] the device, which is opened if need be
- * @param waits whether a copy to the host is waited for when it is asked for, and not only by those who are told of it
  * @param out [out] the stream, which ONNX Runtime releases: what is in it then still runs, but for the downloads of the
  * releasing thread's Run, which have arrived
  * @return NULL, or what went wrong */
-OrtStatus *leati_sync_stream_create(leati_shared_device *device, bool waits, OrtSyncStreamImpl **out);
+OrtStatus *leati_sync_stream_create(leati_shared_device *device, OrtSyncStreamImpl **out);
 
 /** Gives our stream behind one of ONNX Runtime's.
  * @threads any

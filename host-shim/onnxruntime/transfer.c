@@ -128,17 +128,8 @@ OrtStatus *leati_transfer_value(leati_shared_device *device, leat_stream *stream
   return status;
 }
 
-/* Waits for whatever uses the device, before a copy that no stream orders. Which streams use the two tensors cannot be
- * asked for, so it is all of them. A failure of some stream's work is that stream's; a lost device shows up in the copy
- * itself. */
-static void wait_for_users(leati_shared_device *device) {
-  leat_device *opened = device ? atomic_load_explicit(&device->opened, memory_order_acquire) : NULL;
-  if (opened) {
-    device->runtime->leat->device->synchronize(opened, NULL);
-  }
-}
-
-/* A copy on a stream of our own, finished when this returns. */
+/* A copy on a stream of our own, finished when this returns. Which streams use the two tensors cannot be asked for, so
+ * all of the devices must have been waited for. */
 static OrtStatus *copy_and_wait(leati_shared_device *device, const end *src, const end *dst) {
   const leati_runtime *runtime = device->runtime;
   leat_stream *stream = NULL;
@@ -163,8 +154,8 @@ static OrtStatus *copy_across(const leati_runtime *runtime, const end *src, cons
   if (!middle.data) {
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a copy of %zu bytes", src->size);
   }
-  wait_for_users(src->device);
-  wait_for_users(dst->device);
+  leati_shared_device_wait(src->device);
+  leati_shared_device_wait(dst->device);
   OrtStatus *status = copy_and_wait(src->device, src, &middle);
   if (!status) {
     status = copy_and_wait(dst->device, &middle, dst);
@@ -184,11 +175,32 @@ static OrtStatus *copy_within_host(const transfer *self, const end *src, const e
     if (ours && ours->device == devices[i]) {
       status = wait_for(self->runtime, ours->handle);
     } else {
-      wait_for_users(devices[i]);
+      leati_shared_device_wait(devices[i]);
     }
   }
   if (!status) {
     memmove(dst->data, src->data, src->size);
+  }
+  return status;
+}
+
+/* Copies from or to a device on a stream of ONNX Runtime's. */
+static OrtStatus *copy_on(leati_shared_device *device, leat_stream *stream, const end *from, const end *to) {
+  const leati_runtime *runtime = device->runtime;
+  const bool to_host = !to->device;
+  bool in_run = false;
+  OrtStatus *status = leati_run_note(device, stream, to_host, &in_run);
+  if (!status) {
+    status = copy_bytes(runtime, stream, from, to);
+  }
+  if (status) {
+    /* The caller frees its buffers now; downloads before this one must not arrive in them later. */
+    leati_status_drop(runtime, wait_for(runtime, stream));
+  } else if (!in_run && !to_host) {
+    status = leati_shared_device_publish(device, stream);
+  } else if (to_host && (!in_run || leati_run_has_bodies())) {
+    /* Outside of a Run nobody need ever wait for the stream, so host memory is written before this returns. */
+    status = wait_for(runtime, stream);
   }
   return status;
 }
@@ -224,19 +236,10 @@ static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *
   leati_shared_device *device = from.device ? from.device : to.device;
   const leati_sync_stream *ours = leati_sync_stream_of(runtime, stream);
   if (ours && ours->device == device) {
-    const bool at_end = leati_run_note(ours->handle, !to.device) && !ours->waits;
-    status = copy_bytes(runtime, ours->handle, &from, &to);
-    if (status) {
-      /* The caller frees its buffers now; downloads before this one must not arrive in them later. */
-      leati_status_drop(runtime, wait_for(runtime, ours->handle));
-    } else if (!to.device && !at_end) {
-      /* Outside of a Run nobody need ever wait for the stream, so host memory is written before this returns. */
-      status = wait_for(runtime, ours->handle);
-    }
-    return status;
+    return copy_on(device, ours->handle, &from, &to);
   }
   if (!*waited) {
-    wait_for_users(device);
+    leati_shared_device_wait(device);
     *waited = self->device_count == 1;
   }
   return copy_and_wait(device, &from, &to);
