@@ -85,7 +85,7 @@ typedef struct leat_case {
   const char *summary;       /**< one sentence: what is true when it passes */
   uint64_t needs_capability; /**< LEAT_CAPABILITY_* bits; if one is clear the case is not run: not supported */
   uint64_t flags;            /**< LEAT_CASE_* */
-  uint32_t deadline_s;       /**< seconds before scaling; 0: LEAT_CASE_DEADLINE_S */
+  uint32_t deadline_s;       /**< seconds without progress, before scaling; 0: LEAT_CASE_DEADLINE_S */
   uint32_t profile;          /**< LEAT_PROFILE_* of the source: the list fills it in */
   leat_case_fn run;          /**< the case */
   const void *data;          /**< second argument of `run` */

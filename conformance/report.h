@@ -16,7 +16,7 @@ typedef enum leat_outcome {
   LEAT_OUTCOME_WAIVED,        /**< failed, and the waivers name it */
   LEAT_OUTCOME_FAIL,          /**< a check failed */
   LEAT_OUTCOME_CRASH,         /**< the process ended by itself */
-  LEAT_OUTCOME_TIMEOUT,       /**< the deadline passed */
+  LEAT_OUTCOME_TIMEOUT,       /**< it hung, or went on for ever (progress.h) */
   LEAT_OUTCOME_COUNT
 } leat_outcome;
 

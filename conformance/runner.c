@@ -11,11 +11,14 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "progress.h"
 #include "stall.h"
 
 /* Seconds, before scaling, for a process to load the plugin, and to end after its last case. */
 #define START_DEADLINE_S 120.0
 #define END_DEADLINE_S 60.0
+/* How often within a deadline a process is looked at. */
+#define LOOKS 50
 /* Of what a process prints, this much of the end is kept. */
 #define OUTPUT_KEPT 8192
 
@@ -84,7 +87,7 @@ typedef struct {
   gboolean running;     /* case `next` has begun */
   gboolean told;        /* case `next` has told its outcome and the process is about to end */
   gboolean done;        /* all cases have passed */
-  gboolean late;        /* killed by the deadline */
+  gboolean late;        /* killed by its deadline */
   gint64 begin;         /* when case `next` began, in microseconds */
   leat_outcome outcome; /* of case `next`, once told */
   char *message;        /* likewise; owned */
@@ -94,10 +97,12 @@ typedef struct {
   int output_fd;
   guint result_source;
   guint output_source;
-  guint deadline_source;
+  guint look_source; /* looks at `progress` */
+  leati_progress progress;
   GString *lines;  /* result lines not yet complete */
   GString *output; /* end of what was printed during the case */
-  GString *stall;  /* what the process was at when the deadline came, or NULL; owned */
+  char *late_text; /* why it was killed, or NULL; owned */
+  GString *stall;  /* what the process was at then, or NULL; owned */
   gsize scanned;   /* bytes of `output` that were searched for forbidden lines */
   char *forbidden; /* the first forbidden line of this case, or NULL; owned */
 } worker;
@@ -198,21 +203,35 @@ static gboolean drain_output(worker *w) {
   }
 }
 
-static gboolean on_deadline(gpointer user_data) {
+static gboolean on_look(gpointer user_data) {
   worker *w = user_data;
-  w->deadline_source = 0;
+  const leati_progress *progress = &w->progress;
+  const leati_progress_state state = leati_progress_look(&w->progress);
+  if (state == LEATI_PROGRESS_MOVES)
+    return G_SOURCE_CONTINUE;
+  w->look_source = 0;
   w->late = TRUE;
+  w->late_text = state == LEATI_PROGRESS_HANGS
+                     ? g_strdup_printf("it hangs: next to no processor time in %g s", progress->deadline_s)
+                     : g_strdup_printf("it has used %.0f s of processor time", progress->used_s);
   w->stall = g_string_new(NULL);
   leati_stall_describe(w->pid, w->stall);
-  /* The end of the process, seen by on_exit(), enters the result. */
+  /* The end of the process, seen by on_exit_of_child(), enters the result. */
   kill(w->pid, SIGKILL);
   return G_SOURCE_REMOVE;
 }
 
+static void stop_looking(worker *w) {
+  if (w->look_source != 0)
+    g_source_remove(w->look_source);
+  w->look_source = 0;
+}
+
 static void set_deadline(worker *w, double seconds) {
-  if (w->deadline_source != 0)
-    g_source_remove(w->deadline_source);
-  w->deadline_source = g_timeout_add((guint)(seconds * w->run->options->scale * 1000.0), on_deadline, w);
+  seconds *= w->run->options->scale;
+  stop_looking(w);
+  leati_progress_begin(w->pid, seconds, &w->progress);
+  w->look_source = g_timeout_add((guint)(seconds * 1000.0 / LOOKS), on_look, w);
 }
 
 static double elapsed_seconds(const worker *w) {
@@ -371,7 +390,8 @@ static void conclude(worker *w, int status) {
   char *end = end_text(status);
   if (w->chunk->len == 0) {
     if (w->late) {
-      report->defect = g_strdup("loading the plugin and asking it for its devices did not end in time");
+      report->defect =
+          g_strdup_printf("loading the plugin and asking it for its devices did not end: %s", w->late_text);
     } else if (run->error == NULL && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
       report->defect = g_strdup_printf(
           "loading the plugin and asking it for its devices: the process %s; it printed:\n%s", end, w->output->str);
@@ -386,7 +406,7 @@ static void conclude(worker *w, int status) {
     if (!w->told) {
       const char *where = w->running ? "in the case" : "while loading the plugin or opening the device";
       outcome = w->late ? LEAT_OUTCOME_TIMEOUT : LEAT_OUTCOME_CRASH;
-      message = w->late ? g_strdup_printf("not finished in time %s", where)
+      message = w->late ? g_strdup_printf("not finished %s: %s", where, w->late_text)
                         : g_strdup_printf("the process %s %s", end, where);
     }
     enter_result(run, index, outcome, message, g_steal_pointer(&w->lacks), w->output->str,
@@ -399,7 +419,7 @@ static void conclude(worker *w, int status) {
     char *message;
     if (w->late) {
       outcome = LEAT_OUTCOME_TIMEOUT;
-      message = g_strdup_printf("after %u passed cases the process did not end in time", w->chunk->len);
+      message = g_strdup_printf("after %u passed cases the process did not end: %s", w->chunk->len, w->late_text);
     } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && w->done) {
       outcome = LEAT_OUTCOME_FAIL;
       message = g_strdup_printf("forbidden output after %u passed cases: %s", w->chunk->len, w->forbidden);
@@ -419,9 +439,7 @@ static void conclude(worker *w, int status) {
 static void on_exit_of_child(GPid pid, gint status, gpointer user_data) {
   worker *w = user_data;
   runner *run = w->run;
-  if (w->deadline_source != 0)
-    g_source_remove(w->deadline_source);
-  w->deadline_source = 0;
+  stop_looking(w);
   drain_results(w);
   drain_output(w);
   scan_output(w, TRUE);
@@ -430,8 +448,7 @@ static void on_exit_of_child(GPid pid, gint status, gpointer user_data) {
     g_string_free(w->stall, TRUE);
     w->stall = NULL;
   }
-  if (w->deadline_source != 0)
-    g_source_remove(w->deadline_source);
+  stop_looking(w);
   if (w->result_source != 0)
     g_source_remove(w->result_source);
   if (w->output_source != 0)
@@ -444,6 +461,7 @@ static void on_exit_of_child(GPid pid, gint status, gpointer user_data) {
   g_string_free(w->lines, TRUE);
   g_string_free(w->output, TRUE);
   g_free(w->forbidden);
+  g_free(w->late_text);
   g_free(w->message);
   g_free(w->lacks);
   g_free(w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Running the cases: each in a process of its own (or a few in one, with --batch), several processes at once, with
- * deadlines. This process never loads the plugin.
+ * deadlines that tell a process that hangs from one that is slow (progress.h). This process never loads the plugin.
  */
 #ifndef LEAT_CONFORMANCE_RUNNER_H_
 #define LEAT_CONFORMANCE_RUNNER_H_

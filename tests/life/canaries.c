@@ -2,6 +2,7 @@
 /* Scenes that go wrong on purpose: whoever runs scenes must notice. */
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "scene.h"
@@ -32,5 +33,21 @@ static int compute_wrong(void) {
   return 0;
 }
 
-const scene scene_canaries[] = {
-    {"canary-crash", crash_at_exit}, {"canary-hang", hang_at_exit}, {"canary-wrong", compute_wrong}, {NULL, NULL}};
+/* Uses processor time, of which clock() gives microseconds. */
+static int work_for(clock_t used) {
+  while (clock() < used) {
+  }
+  return 0;
+}
+
+static int work_slowly(void) {
+  return work_for(CLOCKS_PER_SEC * 3 / 2);
+}
+
+static int work_without_end(void) {
+  return work_for(CLOCKS_PER_SEC * 1000);
+}
+
+const scene scene_canaries[] = {{"canary-crash", crash_at_exit}, {"canary-endless", work_without_end},
+                                {"canary-hang", hang_at_exit},   {"canary-slow", work_slowly},
+                                {"canary-wrong", compute_wrong}, {NULL, NULL}};

@@ -3,8 +3,8 @@
  *
  *   leat-life-test PROGRAM SCENE...
  *
- * $LEAT_LIFE_ROUNDS says how often (10). A scene that does not end in time is killed, and has failed: nothing hangs. It
- * is told where its threads were then. */
+ * $LEAT_LIFE_ROUNDS says how often (10). A scene that does not go on is killed, and has failed: nothing hangs. It is
+ * told where its threads were then. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,12 +25,14 @@
 /* cmocka wants setjmp, stdarg, stddef and stdint first. */
 #include <cmocka.h>
 
+#include "progress.h"
+
 #define ROUNDS 10
 #define SCENES_MAX 64
 #define SKIP 77
-/* Scenes take a fraction of a second; this is for a machine that is busy with other things, and for sanitizers. */
-#define DEADLINE_MS 60000
-#define CANARY_DEADLINE_MS 1000
+/* Seconds without progress. Scenes take a fraction of a second; this is for sanitizers. */
+#define DEADLINE_S 60.0
+#define CANARY_DEADLINE_S 1.0
 
 extern char **environ;
 
@@ -102,20 +104,19 @@ static void tell_threads(FILE *output, pid_t process) {
   }
 }
 
-static void run_once(const char *path, const char *scene, int64_t deadline_ms, outcome *out) {
+static void run_once(const char *path, const char *scene, double deadline_s, outcome *out) {
   memset(out, 0, sizeof(*out));
   FILE *const output = tmpfile();
   assert_non_null(output);
   (void)fcntl(fileno(output), F_SETFD, FD_CLOEXEC);
   const pid_t process = start(path, scene, fileno(output));
   const struct timespec nap = {.tv_nsec = 2000000};
-  const int64_t begin = now_ms();
+  leati_progress progress;
+  leati_progress_begin(process, deadline_s, &progress);
   pid_t ended = 0;
-  while (ended == 0 && now_ms() - begin < deadline_ms) {
-    ended = waitpid(process, &out->status, WNOHANG);
-    if (ended == 0) {
-      (void)nanosleep(&nap, NULL);
-    }
+  while ((ended = waitpid(process, &out->status, WNOHANG)) == 0 &&
+         leati_progress_look(&progress) == LEATI_PROGRESS_MOVES) {
+    (void)nanosleep(&nap, NULL);
   }
   out->in_time = ended == process;
   if (!out->in_time) {
@@ -153,7 +154,7 @@ static void run_scene(void **state) {
   for (unsigned i = 0; i < all; i++) {
     outcome got;
     const int64_t start_ms = now_ms();
-    run_once(program, scene, DEADLINE_MS, &got);
+    run_once(program, scene, DEADLINE_S, &got);
     const int64_t taken = now_ms() - start_ms;
     longest = taken > longest ? taken : longest;
     if (got.in_time && WIFEXITED(got.status) && WEXITSTATUS(got.status) == SKIP) {
@@ -179,7 +180,7 @@ static void run_scene(void **state) {
 static void crash_is_noticed(void **state) {
   (void)state;
   outcome got;
-  run_once(program, "canary-crash", DEADLINE_MS, &got);
+  run_once(program, "canary-crash", DEADLINE_S, &got);
   assert_true(got.in_time && WIFSIGNALED(got.status) && WTERMSIG(got.status) == SIGSEGV);
   assert_false(is_right(&got));
 }
@@ -187,15 +188,30 @@ static void crash_is_noticed(void **state) {
 static void hang_is_noticed(void **state) {
   (void)state;
   outcome got;
-  run_once(program, "canary-hang", CANARY_DEADLINE_MS, &got);
+  run_once(program, "canary-hang", CANARY_DEADLINE_S, &got);
   assert_false(got.in_time);
   assert_false(is_right(&got));
+}
+
+/* Longer than the deadline, but at work. */
+static void slow_is_no_hang(void **state) {
+  (void)state;
+  outcome got;
+  run_once(program, "canary-slow", CANARY_DEADLINE_S, &got);
+  assert_true(is_right(&got));
+}
+
+static void endless_work_is_noticed(void **state) {
+  (void)state;
+  outcome got;
+  run_once(program, "canary-endless", CANARY_DEADLINE_S, &got);
+  assert_false(got.in_time);
 }
 
 static void wrong_value_is_noticed(void **state) {
   (void)state;
   outcome got;
-  run_once(program, "canary-wrong", DEADLINE_MS, &got);
+  run_once(program, "canary-wrong", DEADLINE_S, &got);
   assert_false(is_right(&got));
   assert_non_null(strstr(got.output, "is 3, not 2"));
 }
@@ -203,7 +219,7 @@ static void wrong_value_is_noticed(void **state) {
 /* The same scenes with a plugin whose gate is always open. */
 static void expect_noticed_without_gate(const char *scene, const char *word) {
   outcome got;
-  run_once(program_without_gate, scene, DEADLINE_MS, &got);
+  run_once(program_without_gate, scene, DEADLINE_S, &got);
   if (got.in_time && WIFEXITED(got.status) && WEXITSTATUS(got.status) == SKIP) {
     skip();
   }
@@ -237,6 +253,7 @@ static void cut_call_is_noticed(void **state) {
 static int run_canaries(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(crash_is_noticed),          cmocka_unit_test(hang_is_noticed),
+      cmocka_unit_test(slow_is_no_hang),           cmocka_unit_test(endless_work_is_noticed),
       cmocka_unit_test(wrong_value_is_noticed),    cmocka_unit_test(open_gate_is_noticed),
       cmocka_unit_test(use_after_exit_is_noticed), cmocka_unit_test(missing_fork_check_is_noticed),
       cmocka_unit_test(cut_call_is_noticed),
