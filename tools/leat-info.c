@@ -304,9 +304,15 @@ static gboolean is_setting(const leati_inventory *inventory, const char *name) {
  * what it reads. */
 static GPtrArray *unread_new(const leati_inventory *inventory, char **environment) {
   /* What ./dev and the tests read. */
-  static const char *const others[] = {
-      "LEAT_DEPS_DIR",         "LEAT_LIFE_ROUNDS",  "LEAT_TESTS_ALLOW_MISMATCH", "LEAT_TEST_BATCH_ROUNDS",
-      "LEAT_TEST_ORT_LIBRARY", "LEAT_TEST_ORT_LOG", "LEAT_TEST_ORT_PROVIDER",    NULL};
+  static const char *const others[] = {"LEAT_CI_BASE",
+                                       "LEAT_DEPS_DIR",
+                                       "LEAT_LIFE_ROUNDS",
+                                       "LEAT_TESTS_ALLOW_MISMATCH",
+                                       "LEAT_TEST_BATCH_ROUNDS",
+                                       "LEAT_TEST_ORT_LIBRARY",
+                                       "LEAT_TEST_ORT_LOG",
+                                       "LEAT_TEST_ORT_PROVIDER",
+                                       NULL};
   GPtrArray *unread = g_ptr_array_new_with_free_func(g_free);
   gboolean told = FALSE;
   for (guint i = 0; i < inventory->settings->len; ++i) {

@@ -50,6 +50,6 @@ if [ "$wrong" = 1 ]; then
     echo "LEAT_TESTS_ALLOW_MISMATCH=1: tested all the same; the results say nothing about this tree"
     exit 0
   fi
-  echo "build again, or set LEAT_TESTS_ALLOW_MISMATCH=1 to test all the same"
+  echo "build again (./dev build), or set LEAT_TESTS_ALLOW_MISMATCH=1 to test all the same"
 fi
 exit $wrong

@@ -49,7 +49,7 @@ def clang_format(tree):
         match = re.match(r'(\S+?):\d+:\d+: error:', line)
         if match and match.group(1) not in reported:
             reported.add(match.group(1))
-            yield f'{match.group(1)}: is not formatted; run {clang_format_name()} -i on it'
+            yield f'{match.group(1)}: is not formatted; ./dev format does it'
         elif not match and line.endswith('exit code 1'):
             yield line
 

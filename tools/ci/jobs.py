@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The table of jobs: what ./dev test runs, and what ./dev check runs beyond it.
+
+A test of ctest belongs to the first job of JOBS whose `tests` finds it at the beginning of its name, else to `test`.
+Other jobs are commands of ./dev. `paths` finds the files whose change can break a job; .ci/run goes by them. `seconds`
+is how long the job took on two cores, in which .ci/run decides whether there is time for it.
+"""
+import re
+from typing import NamedTuple
+
+
+class Job(NamedTuple):
+    name: str
+    seconds: int  # on two cores, its build included
+    paths: str    # of files, from the root of the tree
+    what: str
+    tests: str = ''  # of ctest; '': the job is a command of ./dev
+
+
+# What operators compute: kernels, plans and what they are driven by.
+COMPUTING = r'plugin/(ops|graph|policy)/'
+PROVIDER = r'host-shim/onnxruntime/'
+C = r'.*\.[ch]$'
+
+# In the order in which .ci/run tries them.
+JOBS = (
+    Job('asan', 340, C + r'|.*CMakeLists\.txt$', 'C tests under the address and undefined-behaviour sanitizers'),
+    Job('suite', 240, COMPUTING + '|plugin/device/|conformance/',
+        'every conformance case, 300 drawn calls a family, tiles of devices with many processors, merging',
+        tests=r'conformance\.(all|small_tiles|processors|merging)$|unit\.fusion\.without\.(?!all$)'),
+    Job('nodes', 120, COMPUTING + f'|{PROVIDER}|tests/onnx/',
+        "ONNX's node tests, drawn models and products, decoders; the oldest ONNX Runtime",
+        tests=r'onnx\.(nodes|islands|products|fused|nbits|decoding|einsum|profiling)(\.|$)|onnx\..*\.oldest$'
+              r'|onnx\.release\.oldest'),
+    Job('models', 60, COMPUTING + f'|plugin/streams/|{PROVIDER}|tests/models/|tools/[^/]*$',
+        'ten whole models, in float16, quantised, node by node',
+        tests=r'models\.(?!((bert|resnet|gpt2)\.dynamo\.sessions4|dispatches)$)'),
+    Job('newest', 540, COMPUTING + '|plugin/device/|conformance/|tests/unit/',
+        "the whole suite on the newest Mesa, with matrix hardware, guard pages and its layers"),
+    Job('validation', 200, 'plugin/|conformance/|examples/demo/',
+        "cases and the demo under Debian 12's validation layers"),
+    Job('tsan', 180, 'plugin/|common/|host-shim/(batch|stream)|tests/(nulldriver|batch|life)/',
+        'the plugin and the batch queue under the thread sanitizer'),
+    Job('limits', 50, COMPUTING + '|plugin/device/|tests/limits/', 'cases on devices with other limits'),
+    Job('life', 60, 'common/|plugin/(core|device|streams)/|plugin/backend|host-shim/|tests/life/',
+        'scenes of processes that exit, fork and are killed, ten times each',
+        tests=r'life\.(?!canary$)'),
+    Job('clang', 100, C, 'the build with clang, without warnings'),
+    Job('tuning', 120, r'plugin/policy/|tools/bench/|tests/tools/',
+        'operators with constants at the ends of their ranges; leat-bench and its tuner',
+        tests=r'tools\.(tuning|leat-bench|leat-bench\.tune)$'),
+    Job('pages', 60, r'.*\.md$|examples/|tests/docs/|tools/|python/', 'every command of every page',
+        tests=r'docs\.commands$'),
+    Job('wheels', 30, f'python/|{PROVIDER}|tests/wheel/|cmake/',
+        'the wheel, beside the oldest and the newest ONNX Runtime',
+        tests=r'wheel\.'),
+    Job('servers', 90, r'examples/serve/|tests/serve/|python/|host-shim/batch|tools/bench/serving|tests/tools/serving',
+        'servers of examples/serve under load, one process and Ray',
+        tests=r'example\.(one_process|ray_serve)$|tools\.serving$'),
+    Job('install', 30, r'cmake/|.*CMakeLists\.txt$|tests/install/|debian/|dev$|tools/ci/|plugin/ops/kernels/',
+        'the plugin built alone; the packages that ./dev names are enough',
+        tests=r'install\.(alone|reproducible)$|dev\.packages$'),
+)
+NAMES = tuple(job.name for job in JOBS)
+BY_NAME = {job.name: job for job in JOBS}
+
+
+def job_of(test):
+    """The job of a test of ctest, by its name."""
+    return next((job.name for job in JOBS if job.tests and re.match(job.tests, test)), 'test')
+
+
+def broken_by(files):
+    """The jobs that a change of these files can break, in order."""
+    return [job.name for job in JOBS if any(re.match(job.paths, file) for file in files)]
