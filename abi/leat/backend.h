@@ -762,7 +762,8 @@ typedef struct leat_event_api {
  *   Where all positions are new, only the first of position_ids counts, and all batches go on from it; of numbers that
  *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
  * - GridSample by cubic convolution takes each element outside of the image as padding_mode has it, wherever the place
- *   is. A place that is no number, or 2^63 elements away or more, is that of -1.
+ *   is. A place that is 2^63 elements away or more is outside of the image on its side, and one that is no number
+ * before the first element; by reflection either is that of -1.
  * - RotaryEmbedding of com.microsoft counts on from position_ids of one dimension. A position that there are no angles
  *   for is that of the nearest.
  * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is

@@ -434,7 +434,8 @@ static place rounded(double value, double off) {
   return (place){.at = value, .off = off + (exact ? 0 : LEATI_REF_ULP * fabs(value) + FLT_MIN)};
 }
 
-/* Where a number of the grid lies: what is 2^63 elements away, or not a number, counts as -1 (backend.h). */
+/* Where a number of the grid lies. What is 2^63 elements away, or not a number, is outside of the image, or counts as
+ * -1 by reflection (backend.h). */
 static place locate(const sampling *by, double number, int64_t size) {
   place p = rounded(number + 1, 0);
   if (by->aligned) {
@@ -444,7 +445,11 @@ static place locate(const sampling *by, double number, int64_t size) {
     p = rounded(p.at - 1, p.off);
     p = (place){.at = p.at / 2, .off = p.off / 2};
   }
-  return fabs(p.at) < 0x1p63 ? p : (place){.at = by->aligned ? 0 : -0.5};
+  if (fabs(p.at) < 0x1p63) {
+    return p;
+  }
+  const double edge = by->aligned ? 0 : -0.5;
+  return (place){.at = by->reflected ? edge : p.at > 0 ? 0x1p63 : -0x1p63};
 }
 
 /* Which element is in the place of element `i` of a line, or -1 if that counts as 0. */

@@ -3,6 +3,7 @@
 // GridSample of images and volumes. A thread has one place of the result, and a few channels that are sampled there.
 #include "divider.glsl"
 #include "reals.glsl"
+#include "math.glsl"
 
 #define THREADS 256
 #define CHANNELS_EACH 4 // of a thread; grid_sample.c has it too
@@ -43,16 +44,18 @@ float grid_number(uint i) {
   }
 }
 
-float lower_edge() {
-  return args.aligned != 0 ? 0.0 : -0.5;
-}
-
-// Where a number of the grid lies, in elements, in the same steps as in ONNX Runtime. What is 2^63 elements away, or
-// not a number, counts as -1, as there, so that all that follows is finite.
+// Where a number of the grid lies, in elements, in the same steps as in ONNX Runtime. What is FAR away or more, or not a
+// number, counts as FAR on its side, or before the first element, so that all that follows is finite. Reflection takes it
+// for -1, as ONNX Runtime does.
+#define FAR 9.223372036854775808e18 // 2^63
 float located(float n, int size) {
   precise const float at =
       args.aligned != 0 ? (n + 1.0) * 0.5 * float(size - 1) : ((n + 1.0) * float(size) - 1.0) * 0.5;
-  return (floatBitsToUint(at) & 0x7fffffffu) < 0x5f000000u ? at : lower_edge();
+  const uint bits = floatBitsToUint(at);
+  if ((bits & 0x7fffffffu) < floatBitsToUint(FAR)) {
+    return at;
+  }
+  return PADDING == REFLECTION ? (args.aligned != 0 ? 0.0 : -0.5) : bits <= floatBitsToUint(LEAT_INFINITY) ? FAR : -FAR;
 }
 
 // Element number `f`, which is whole, after reflection by the edges: there and back again in one period. A quotient may
