@@ -753,7 +753,7 @@ typedef struct leat_event_api {
  * - Attention, MultiHeadAttention and GroupQueryAttention give 0 for a query none of whose keys is taken. A key that is
  * not taken, because it comes later, a bool mask says so or a float mask has -infinity there, counts for nothing,
  * whatever its score; its value has to be finite. A mask of Attention 24 with fewer keys, also with one, takes the
- * others out.
+ * others out. A query that has keys, all of them with scores of -infinity, gives NaN, of GroupQueryAttention 0.
  * - A number of keys that a tensor of the device has (nonpad_kv_seqlen, and seqlens_k + 1 of GroupQueryAttention) and
  *   that there are not counts as the nearest that there are, and so does the number of a block in g_idx of MatMulNBits.
  * - GroupQueryAttention gives keys and values as long as the earlier ones, or total_sequence_length if that is more.
@@ -792,7 +792,8 @@ typedef struct leat_event_api {
  *   q_layout, k_layout, v_layout and y_layout, which are "bhsd" where absent: a letter for each dimension of an operand
  *   and of the result, b batch, h head, s position, d element of a head, x the heads side by side. Where b or h is
  *   missing there is one; the mask broadcasts to queries and keys, behind those of b and h that Q has. With
- *   nan_to_zero = 1 a query gives 0 whose weights are NaN, because a score of a key that is taken is NaN or +infinity.
+ *   nan_to_zero = 1 a query gives 0 whose weights are NaN, because a score of a key that is taken is NaN or +infinity,
+ *   or all of them are -infinity.
  * - FusedRotaryEmbedding(X, cos, sin) is X cos + X' sin, where X' is the second half of X's last dimension, which is
  *   even, negated, and behind it the first half. Both broadcast to X, which has 4 dimensions at most.
  * The attribute `activation` of the first four names an operator of one number, and `activation_params` lists its

@@ -171,9 +171,11 @@
 /* Queries that are guarded: what has no key, or a score that is NaN or +infinity, of one key or of all, and others
  * between them. Few queries, as many as fill a tile, and scores that no mask makes such. */
 #define GUARD ATTRIBUTES(A_INT("nan_to_zero", 1))
-#define ZEROS_12 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-#define ZEROS_36 ZEROS_12, ZEROS_12, ZEROS_12
-#define KEYS_133(first) first, ZEROS_36, ZEROS_36, ZEROS_36, ZEROS_12, ZEROS_12
+#define TIMES_12(x) x, x, x, x, x, x, x, x, x, x, x, x
+#define TIMES_36(x) TIMES_12(x), TIMES_12(x), TIMES_12(x)
+#define KEYS_133_OF(first, others) \
+  first, TIMES_36(others), TIMES_36(others), TIMES_36(others), TIMES_12(others), TIMES_12(others)
+#define KEYS_133(first) KEYS_133_OF(first, 0)
 #define GUARDED(type_label, t)                                                                                         \
   FUSED("guarded_" type_label, 0, GUARD, RANGE_OF(t, -2, 2, 1, 2, 6, 32), RANGE_OF(t, -2, 2, 1, 2, 6, 32),             \
         RANGE_OF(t, -2, 2, 1, 2, 6, 32),                                                                               \
@@ -191,6 +193,42 @@
                   -INFINITY)),                                                                                         \
       FUSED("guarded_special_" type_label, 0, GUARD, GIVEN(t, (1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2),  \
             RANGE_OF(t, 1, 2, 1, 1, 133, 2), RANGE_OF(t, -2, 2, 1, 1, 133, 2))
+
+/* Scores that are -infinity: of all keys of a query, or of those that a mask, or a later position, leaves; of one key
+ * of many; beside scores that are NaN, and queries without a key. As many queries as fill a tile, and few of keys that
+ * a device might share out. */
+#define INFINITE(type_label, t)                                                                                       \
+  FUSED("infinite_scores_" type_label, 0, NO_ATTRIBUTES,                                                              \
+        GIVEN(t, (1, 1, 17, 2), -INFINITY, 1, 1, 2, 1, -INFINITY, NAN, 1, -INFINITY, -INFINITY, TIMES_12(1),          \
+              TIMES_12(-INFINITY)),                                                                                   \
+        RANGE_OF(t, 1, 2, 1, 1, 133, 2), RANGE_OF(t, -2, 2, 1, 1, 133, 2)),                                           \
+      ATTENTION(23, "infinite_scores_causal_" type_label, 0, ATTRIBUTES(A_INT("is_causal", 1)),                       \
+                GIVEN(t, (1, 1, 17, 1), 1, TIMES_12(2), -INFINITY, 1, INFINITY, 1),                                   \
+                GIVEN(t, (1, 1, 133, 1), KEYS_133_OF(-INFINITY, 1)), RANGE_OF(t, -2, 2, 1, 1, 133, 2)),               \
+      FUSED("infinite_scores_masked_" type_label, 0, NO_ATTRIBUTES,                                                   \
+            GIVEN(t, (1, 1, 17, 1), TIMES_12(1), 1, 1, 1, 1, 1), GIVEN(t, (1, 1, 133, 1), KEYS_133_OF(-INFINITY, 1)), \
+            RANGE_OF(t, -2, 2, 1, 1, 133, 2),                                                                         \
+            GIVEN(t, (17, 133), KEYS_133(0), KEYS_133_OF(0, -INFINITY), KEYS_133_OF(-INFINITY, -INFINITY),            \
+                  KEYS_133(-INFINITY), KEYS_133_OF(1, -65504), KEYS_133_OF(NAN, -INFINITY), KEYS_133(0), KEYS_133(0), \
+                  KEYS_133(0), KEYS_133_OF(0, -INFINITY), KEYS_133(0), KEYS_133(0), KEYS_133(0), KEYS_133(0),         \
+                  KEYS_133(0), KEYS_133(0), KEYS_133_OF(1, -INFINITY))),                                              \
+      ATTENTION(23, "infinite_scores_bool_" type_label, 0, NO_ATTRIBUTES, GIVEN(t, (1, 1, 4, 1), 1, -INFINITY, 2, 2), \
+                GIVEN(t, (1, 1, 4, 1), -INFINITY, 1, -INFINITY, -INFINITY), RANGE_OF(t, -2, 2, 1, 1, 4, 3),           \
+                BOOLS_ARE(DIMS(4, 4), 1, 0, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1)),                               \
+      ATTENTION(23, "infinite_scores_of_few_" type_label, 0, NO_ATTRIBUTES,                                           \
+                GIVEN(t, (1, 2, 1, 8), -INFINITY, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),                       \
+                RANGE_OF(t, 1, 2, 1, 2, 700, 8), RANGE_OF(t, -2, 2, 1, 2, 700, 8)),                                   \
+      FUSED("guarded_infinite_scores_" type_label, 0, GUARD,                                                          \
+            GIVEN(t, (1, 1, 17, 2), -INFINITY, 1, 1, 2, 1, -INFINITY, NAN, 1, -INFINITY, -INFINITY, TIMES_12(1),      \
+                  TIMES_12(-INFINITY)),                                                                               \
+            RANGE_OF(t, 1, 2, 1, 1, 133, 2), RANGE_OF(t, -2, 2, 1, 1, 133, 2)),                                       \
+      MULTI_HEAD("infinite_scores_" type_label, 0, ATTRIBUTES(A_INT("num_heads", 1)),                                 \
+                 GIVEN(t, (1, 3, 2), -INFINITY, 1, 1, 2, 1, -INFINITY), RANGE_OF(t, 1, 2, 1, 40, 2),                  \
+                 RANGE_OF(t, -2, 2, 1, 40, 2)),                                                                       \
+      GROUP("infinite_scores_" type_label, 0, ATTRIBUTES(GROUPS(4, 1)),                                               \
+            GIVEN(t, (1, 1, 8), -INFINITY, 1, 1, 2, NAN, 1, -INFINITY, 0), RANGE_OF(t, 1, 2, 1, 1, 2),                \
+            RANGE_OF(t, -2, 2, 1, 1, 2), RANGE_OF(t, 1, 2, 1, 1, 40, 2), RANGE_OF(t, -2, 2, 1, 1, 40, 2),             \
+            ENDS(41, 1, 40))
 
 #define TAKEN_OUT_8 -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY
 
@@ -486,6 +524,9 @@ static const leati_op_spec specs[] = {
           F32_IS(DIMS(17, 1), 0, NAN, -INFINITY, INFINITY, 1, 0, NAN, 0, 0, 0, 0, 0, 0, 0, 0, -INFINITY, NAN)),
     FUSED("guarded_few_of_many_keys", 0, GUARD, F32(1, 1, 4, 64), F32(1, 1, 700, 64), F32(1, 1, 700, 64),
           F32_IS(DIMS(4, 1), NAN, 0, -INFINITY, INFINITY)),
+    INFINITE("float32", LEATI_REF_FLOAT32),
+    INFINITE("float16", LEATI_REF_FLOAT16),
+    INFINITE("bfloat16", LEATI_REF_BFLOAT16),
 };
 
 void leati_cases_op_attention(leat_case_list *list) {

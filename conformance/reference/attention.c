@@ -90,7 +90,8 @@ typedef struct attention {
   const leati_ref_tensor *sinks;   /* or by its head one with such a score; NULL: none of these */
   bool padded;                     /* a mask with fewer keys takes the others out */
   bool causal;
-  bool guarded; /* a query whose weights are NaN gives 0 */
+  bool guarded;  /* a query whose weights are NaN gives 0, */
+  bool infinite; /* or where all of its scores are -infinity */
   double scale;
   double cap;
   double weight_off;  /* what a weight may be rounded by, of itself */
@@ -192,9 +193,12 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
   const double tiles = (double)((keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE + has_sink);
   const double sink = a->sinks != NULL ? a->sinks->f[at[1]] : a->smooth ? 0 : -INFINITY;
   double top = sink;
+  bool taken = false;
   for (int64_t j = 0; j < keys; j++) {
     const int64_t here[4] = {at[0], at[1], at[2], j};
-    if (!score_of(a, here, &scores[j], &offs[j])) {
+    if (score_of(a, here, &scores[j], &offs[j])) {
+      taken = true;
+    } else {
       scores[j] = -INFINITY;
     }
     top = scores[j] > top ? scores[j] : top;
@@ -209,6 +213,9 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
     offs[j] += scores[j] * a->weight_off + a->weight_lost + FLT_MIN;
     total += scores[j];
     total_off += offs[j];
+  }
+  if (taken && top == -INFINITY && !a->infinite) {
+    total = NAN;
   }
   if (a->guarded && isnan(total)) {
     total = 0;
@@ -511,6 +518,7 @@ static bool has_optional(const leati_ref_node *node, const attention *a, int64_t
 static bool run_group_query(leati_ref_node *node) {
   attention a = {.mask = leati_ref_input(node, 10),
                  .padded = true,
+                 .infinite = true,
                  .sinks = leati_ref_input(node, 11),
                  .smooth = leati_ref_int(node, "smooth_softmax", 0) == 1,
                  .lengths = leati_ref_input(node, 5),

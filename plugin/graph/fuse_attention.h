@@ -10,8 +10,9 @@
 #include "graph/fusion.h"
 
 /** softmax(scale Q K' + mask) V; and a movement of its result. A query whose mask is -infinity throughout gives 0,
- * where the nodes give NaN unless weights are guarded. Where they are, it gives 0 whatever the values are: with values
- * that are not finite the nodes give NaN. A key whose mask is -infinity counts for nothing, whatever its score. */
+ * where the nodes give NaN unless weights are guarded; one whose scores are -infinity by themselves gives NaN, as the
+ * nodes do. Where weights are guarded, either gives 0 whatever the values are: with values that are not finite the
+ * nodes give NaN. A key whose mask is -infinity counts for nothing, whatever its score. */
 leati_fusion_rule leati_fuse_attention;
 
 #endif /* LEAT_PLUGIN_GRAPH_FUSE_ATTENTION_H_ */

@@ -8,6 +8,7 @@
 #include "ops/attention_plan.h"
 #include "ops/attribute.h"
 #include "ops/dims.h"
+#include "ops/kernels/attention_codes.glsl"
 #include "ops/matrix_view.h"
 
 static LEATI_ATTRIBUTE(attribute_scale, "scale", FLOAT);
@@ -46,7 +47,7 @@ typedef struct attention_state {
   float cap; /* 0: none */
   bool scaled;
   bool causal;
-  bool guarded; /* a query whose weights are NaN gives 0 */
+  uint32_t zeroed; /* LEAT_ATTENTION_ZEROED_... */
 } attention_state;
 
 static const char *layout_of(const attention_state *state, uint32_t which, int32_t rank) {
@@ -236,7 +237,7 @@ static void fill_mask(const leat_op *op, const leati_view *mask, const operands 
 static int32_t attention_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const attention_state *const state = leati_op_state_const(op);
   leati_attention a = {
-      .y.view = call->outputs[0], .cap = state->cap, .causal = state->causal, .guarded = state->guarded, .before = -1};
+      .y.view = call->outputs[0], .cap = state->cap, .zeroed = state->zeroed, .causal = state->causal, .before = -1};
   leati_operand *const operand[] = {&a.q, &a.k, &a.v};
   leati_view mask, lengths;
   operands in;
@@ -381,7 +382,7 @@ static int32_t fused_supports(const leati_op_def *def, leat_device *device, cons
 static int32_t fused_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   LEATI_TRY(attention_create(op, desc, err));
   attention_state *const state = leati_op_state(op);
-  state->guarded = leati_attr_int(desc, "nan_to_zero", 0) != 0;
+  state->zeroed = leati_attr_int(desc, "nan_to_zero", 0) != 0 ? LEAT_ATTENTION_ZEROED_NAN : LEAT_ATTENTION_ZEROED_NONE;
   for (uint32_t i = 0; i < LAYOUTS; ++i) {
     const leat_attribute *const layout = leati_attr(desc, layout_attributes[i]->name);
     memcpy(state->layouts[i], layout != NULL ? layout->string : LEATI_HEADS_APART,

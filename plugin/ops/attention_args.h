@@ -18,7 +18,7 @@ typedef struct leati_attention {
   int64_t masked_keys;     /**< keys that the mask has, which takes the others out; all keys where there is none */
   float scale;
   float cap;             /**< 0: none */
-  bool guarded;          /**< a query whose weights are NaN gives 0 */
+  uint32_t zeroed;       /**< LEAT_ATTENTION_ZEROED_...: which queries give 0 in the place of NaN */
   bool causal;           /**< a query has the keys up to its own position */
   int64_t offset;        /**< position of the first query among the keys, */
   bool ends;             /**< or the last query of a batch has that of its last key */

@@ -131,7 +131,7 @@ int32_t leati_plan_attention_few(leati_planner *planner, const leati_attention *
                                                .chunks = cut.chunks,
                                                .flight = cut.flight,
                                                .behind = append != NULL,
-                                               .guarded = a->guarded}},
+                                               .zeroed = a->zeroed}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&a->q.view, &base->q}, {k, &base->k}, {v, &base->v}, {a->mask, &base->mask},

@@ -116,7 +116,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
                                                                .matrix_n = matrix.n,
                                                                .matrix_k = matrix.k,
                                                                .threads = subgroup * subgroups,
-                                                               .guarded = a->guarded}};
+                                                               .zeroed = a->zeroed}};
   }
   *out_rows = LEAT_ATTENTION_ROWS;
   return (leati_pipeline_key){
@@ -126,7 +126,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const tensors
                               .width_chunk = small ? chunk_of(width) : CHUNK_MOST,
                               .split = *out_splits > 1,
                               .capped = capped,
-                              .guarded = a->guarded}};
+                              .zeroed = a->zeroed}};
 }
 
 /* Makes heads of one query that share a head of keys the queries of one head, which read its keys once. */

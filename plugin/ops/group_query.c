@@ -7,6 +7,7 @@
 #include "core/status.h"
 #include "ops/attention_plan.h"
 #include "ops/attribute.h"
+#include "ops/kernels/attention_codes.glsl"
 #include "ops/matrix_view.h"
 #include "ops/movement.h"
 
@@ -261,6 +262,7 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
                        .y.view = call->outputs[0],
                        .scale = state->scale != 0.0f ? state->scale : (float)(1.0 / sqrt((double)in.q_heads.shape[3])),
                        .cap = state->cap,
+                       .zeroed = LEAT_ATTENTION_ZEROED_INFINITE, /* as ONNX Runtime's own kernels have it */
                        .causal = true,
                        .ends = !first,
                        .before = state->window - 1,

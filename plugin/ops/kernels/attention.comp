@@ -319,8 +319,9 @@ void main() {
         const uint at = r * KEYS_EACH + j;
         const float product = sum_of(products[at]);
         const float score = CAPPED != 0 ? score_of(product) : args.scale * product;
-        scores[at] = added[at] == -LEAT_INFINITY ? added[at] : score + added[at];
-        highest = max(highest, scores[at]);
+        const bool taken = added[at] != -LEAT_INFINITY;
+        scores[at] = taken ? score + added[at] : added[at];
+        highest = max(highest, taken ? max(scores[at], LOWEST) : added[at]);
       }
       tops[top0 + ((row + r * ROW_STEP) * LANES + lane) / 4][lane % 4] = highest;
     }
@@ -418,8 +419,9 @@ void main() {
     [[unroll]] for (uint i = 0; i < LANES / 4; ++i) {
       all += sum_of(tops[(row + r * ROW_STEP) * (LANES / 4) + i]);
     }
-    const bool zero = gives_zero(all);
-    const float over = zero ? 0 : 1.0 / all;
+    const float total = total_of(all, all == 0 && top[r] != -LEAT_INFINITY);
+    const bool zero = gives_zero(total);
+    const float over = zero ? 0 : 1.0 / total;
     [[unroll]] for (uint i = 0; i < RESULTS_EACH; ++i) {
       const uint four = (i / 2) * WIDTH_CHUNK + (i % 2) * LANES + lane;
       if ((i % 2) * LANES + lane < WIDTH_CHUNK && four < width_fours) {

@@ -43,7 +43,7 @@ struct Args {
 #endif
 };
 LEAT_ARGS
-LEAT_CONSTANT(uint, GUARDED, 0); // 1: a query whose weights are NaN gives 0
+LEAT_CONSTANT(uint, ZEROED, LEAT_ATTENTION_ZEROED_NONE); // which queries give 0 in the place of NaN
 
 uint64_t moved(uint64_t address, const int strides[4], uint batch, uint head) {
   return address + uint64_t(int(batch) * strides[0] + int(head) * strides[1]) * ELEMENT_SIZE;
@@ -81,6 +81,10 @@ bool has_key(uint query, uint key) {
   const int position = position_of(query);
   return key < mask_count && (args.causal == 0 || int(key) <= position) && int(key) >= position - args.before;
 }
+// Whether a query has any key, but for what the mask says.
+bool has_keys(uint query) {
+  return uint(max(position_of(query) - args.before, 0)) < min(mask_count, keys_up_to(query));
+}
 // What a mask of that kind, whose row of this query begins at `mask`, adds to the score of a key that the query has:
 // -infinity if it is not taken.
 float mask_of(uint kind, int mask, uint key) {
@@ -103,9 +107,17 @@ float sink_of(uint head, uint query) {
 // Its weight, relative to itself.
 float sink_weight(float sink) { return sink == -LEAT_INFINITY ? 0 : 1; }
 
-// Whether a query gives 0, by the sum of its weights: it has no key, or a score of it is NaN or +infinity, which makes a
-// weight NaN, and that is guarded against.
-bool gives_zero(float total) { return total == 0 || (GUARDED != 0 && leat_isnan(total)); }
+// What the largest score of a query that has a key counts as at least, so that it differs from that of a query without.
+#define LOWEST -3.40282347e38
+
+// The sum of weights, of which `sum` was made as if a score of -infinity had none. `infinite`: the query has keys, and
+// all of its scores are such, so that its weights are NaN, unless that shall be 0.
+float total_of(float sum, bool infinite) {
+  return !infinite ? sum : ZEROED == LEAT_ATTENTION_ZEROED_NONE ? leat_nan() : 0;
+}
+// Whether a query gives 0, by that sum: it has no key, or a score of it is NaN or +infinity, which makes a weight NaN, and
+// that is guarded against.
+bool gives_zero(float total) { return total == 0 || (ZEROED == LEAT_ATTENTION_ZEROED_NAN && leat_isnan(total)); }
 
 // From a product of query and key to their score.
 float score_of(float product) {

@@ -43,6 +43,11 @@
 /* `before` where a query has all earlier keys. */
 #define LEAT_ATTENTION_ALL_BEFORE 0x3fffffff
 
+/* Which queries give 0 in the place of NaN: none, those whose scores are all -infinity, all. */
+#define LEAT_ATTENTION_ZEROED_NONE 0
+#define LEAT_ATTENTION_ZEROED_INFINITE 1
+#define LEAT_ATTENTION_ZEROED_NAN 2
+
 /* Bits of operands, in `across` and in the specialisation constant WIDE. */
 #define LEAT_ATTENTION_Q 1
 #define LEAT_ATTENTION_K 2

@@ -302,7 +302,9 @@ void score(uint first, uint last) {
   }
   [[unroll]] for (uint i = 0; i < HELD; ++i) {
     // A key that is not taken counts for nothing, whatever its score.
-    weights[i] = added[i] == -LEAT_INFINITY ? added[i] : score_of(parts[i]) + added[i];
+    const bool taken = added[i] != -LEAT_INFINITY;
+    weights[i] = taken ? score_of(parts[i]) + added[i] : added[i];
+    tops[i / OWN_KEYS] = taken ? max(tops[i / OWN_KEYS], LOWEST) : tops[i / OWN_KEYS];
   }
 }
 
@@ -465,10 +467,11 @@ void join_subgroups() {
 #define PIECE (RESULTS_ALL + ROWS) // of a workgroup: its results, and what those of each row are relative to
 #define PIECES_AT_ONCE 8
 
-// Joins the `count` pieces from `first` on: four `at` of the results, and the sum of weights of its row.
-vec4 join_pieces(uint first, uint count, uint at, out float sum) {
+// Joins the `count` pieces from `first` on: four `at` of the results, and the sum of weights of its row and its largest
+// score.
+vec4 join_pieces(uint first, uint count, uint at, out float sum, out float top) {
   const uint relative_at = RESULTS_ALL + row_at(at);
-  float top = -LEAT_INFINITY;
+  top = -LEAT_INFINITY;
   vec4 result = vec4(0);
   sum = 0;
   for (uint from = 0; from < count; from += PIECES_AT_ONCE) {
@@ -498,14 +501,15 @@ vec4 join_pieces(uint first, uint count, uint at, out float sum) {
   return result;
 }
 
-// Writes four `at` of the results, over the sum of their weights.
-void write(uint batch, uint kv_head, uint row0, uint at, vec4 result, float sum) {
+// Writes four `at` of the results, over the sum of their weights; `top`: the largest score.
+void write(uint batch, uint kv_head, uint row0, uint at, vec4 result, float sum, float top) {
   const uint row = row0 + row_at(at), query = query_of(row);
   if (query >= args.queries) {
     return;
   }
   const uint64_t y = moved(args.y, args.y_strides, batch, kv_head * args.share + row - query * args.share);
-  const vec4 out_of = gives_zero(sum) ? vec4(0) : result * (1.0 / sum);
+  const float total = total_of(sum, sum == 0 && top != -LEAT_INFINITY);
+  const vec4 out_of = gives_zero(total) ? vec4(0) : result * (1.0 / total);
   const uint first = element_at(at);
   [[unroll]] for (uint j = 0; j < 4; ++j) {
     if (first + j < args.width) {
@@ -535,12 +539,12 @@ void finish(uint number, uint split, uint sharers, uint batch, uint kv_head, uin
   [[unroll]] for (uint k = 0; k < JOINED; ++k) {
     const uint at = thread + k * THREADS;
     if (at < RESULTS_ALL) {
-      float sum = group_sum(row_at(at));
+      float sum = group_sum(row_at(at)), top = group_top(row_at(at));
       vec4 result = joined[k];
       if (sharers > 1) {
-        result = join_pieces(first, sharers, at, sum);
+        result = join_pieces(first, sharers, at, sum, top);
       }
-      write(batch, kv_head, row0, at, result, sum);
+      write(batch, kv_head, row0, at, result, sum, top);
     }
   }
 }

@@ -148,12 +148,20 @@ SUMS results[ACROSS_WIDTH];
 float power(float x) { return x == -LEAT_INFINITY ? 0 : exp2(x); }
 #define LOG2_E 1.44269504
 
+// A score for powers of 2: one that is too low for them counts as the least number that they take, and -infinity as
+// LOWEST, which is below that and yet is not what a key that is not taken has.
+#define LEAST -3.4e38
+float for_powers(float score) {
+  const float scaled = score * LOG2_E;
+  return scaled < LEAST ? score == -LEAT_INFINITY ? LOWEST : LEAST : scaled;
+}
+
 // The score of a key, for powers of 2, by its product with a query whose mask begins at `mask`; -infinity if that does not
 // take it, whatever the product.
 float score_taken(float product, uint query, uint key, int mask) {
   const float added = !has_key(query, key) ? -LEAT_INFINITY : MASKED != 0 ? mask_of(args.mask_kind, mask, key) : 0;
   const float score = CAPPED != 0 ? score_of(product) : args.scale * product;
-  return added == -LEAT_INFINITY ? added : (score + added) * LOG2_E;
+  return added == -LEAT_INFINITY ? added : for_powers(score + added);
 }
 
 // Number `c` of the matrices side by side of a tile's keys, and `d` of their depth; number `j` of those below each other
@@ -167,6 +175,12 @@ FACTORS b_of_values(uint j, uint w) {
   FACTORS b;
   coopMatLoad(b, tiles, TILE + j * MATRIX_K * PITCH + w * MATRIX_N / 8, PITCH, gl_CooperativeMatrixLayoutRowMajor);
   return b;
+}
+
+// A sum of weights of a query whose largest score is `top`. Where that is LOWEST, no key is taken or only such with scores
+// of -infinity: then these have weights, but for a tile none of whose keys is masked, and there is no mask beside that.
+float total_of_row(float sum, float top, uint query) {
+  return total_of(sum, top == LOWEST && (MASKED != 0 ? sum > 0 : has_keys(query)));
 }
 
 // What differs by where scores are:
@@ -217,7 +231,7 @@ void main() {
   // Of the keys from here to there none is masked for a query of this subgroup. A score is then its product times what
   // is not negative, and small enough for any product of float16: products stay what they are, and the factor is part
   // of the argument of the powers. Products of bfloat16 may be larger, and scores from 2.3e38 on overflow by LOG2_E:
-  // then their row is NaN, or 0 where all are below -2.3e38.
+  // then their row is NaN, as it is where all are below -2.3e38.
   const bool linear = MASKED == 0 && CAPPED == 0 && args.scale >= 0 && args.scale < 1e20;
   const uint bare_begin = uint(max(position_of(own0 + ROWS - 1) - args.before, 0));
   const uint bare_end = linear ? min(mask_count, keys_up_to(own0)) : 0;
@@ -230,7 +244,7 @@ void main() {
     }
     take_tile(batch, head, own0, key0, key0 >= bare_begin && key0 + KEYS <= bare_end);
   }
-  end_scores();
+  end_scores(own0);
 
   barrier(); // nobody reads the tiles any more
   const uint64_t y = moved(args.y, args.y_strides, batch, head);

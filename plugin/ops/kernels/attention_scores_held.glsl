@@ -10,7 +10,6 @@ coopmat<MATRIX_NUMBER, gl_ScopeSubgroup, MATRIX_M, MATRIX_K, gl_MatrixUseA> weig
 // In all columns the largest score of the row so far, for powers of 2, or the lowest finite number as long as no key is
 // taken, so that a difference to it is never that of two infinities; and in each what the weights made there sum up to.
 SUMS top, sum;
-#define LOWEST -3.40282347e38
 
 // What happens to elements of matrices, whose row and column come first.
 float larger(const in float a, const in float b) { return max(a, b); }
@@ -23,9 +22,13 @@ float exp2_of(const in uint32_t row, const in uint32_t column, const in float x)
 float quotient_of(const in uint32_t row, const in uint32_t column, const in float result, const in float total) {
   return gives_zero(total) ? 0 : result * (1.0 / total);
 }
+float total_at(const in uint32_t row, const in uint32_t column, const in float sum, const in float highest,
+               const in uint32_t query0) {
+  return total_of_row(sum, highest, query0 + row);
+}
 float sink_top(const in uint32_t row, const in uint32_t column, const in float x, const in uint32_t head,
                const in uint32_t query0) {
-  return max(sink_of(head, query0 + row) * LOG2_E, LOWEST);
+  return for_powers(sink_of(head, query0 + row));
 }
 float sink_sum(const in uint32_t row, const in uint32_t column, const in float x, const in uint32_t head,
                const in uint32_t query0) {
@@ -99,9 +102,10 @@ void take_tile(uint batch, uint head, uint own0, uint key0, bool bare) {
   multiply_values();
 }
 
-void end_scores() {
+void end_scores(uint own0) {
   SUMS total;
   coopMatReduceNV(total, sum, gl_CooperativeMatrixReduceRowNV, sum_of);
+  coopMatPerElementNV(total, total, total_at, top, own0);
   [[unroll]] for (uint w = 0; w < ACROSS_WIDTH; ++w) {
     coopMatPerElementNV(results[w], results[w], quotient_of, total);
   }

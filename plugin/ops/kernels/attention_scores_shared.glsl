@@ -13,8 +13,8 @@ shared uvec4 scores[SUBGROUPS_MOST * ROWS_MOST * SCORE_PITCH];
 // Threads of a subgroup for each row, at most 4: rows of one thread follow each other by SUBGROUP_SIZE.
 const uint PER_ROW = SUBGROUP_SIZE > ROWS ? SUBGROUP_SIZE / ROWS : 1;
 const uint OWN_ROWS = SUBGROUP_SIZE > ROWS ? 1 : ROWS / SUBGROUP_SIZE;
-// Of each row of a thread: the largest score so far, and what the weights that it made sum up to. Scores are for powers
-// of 2.
+// Of each row of a thread: the largest score so far, LOWEST as long as no key is taken, and what the weights that it made
+// sum up to. Scores are for powers of 2.
 float top[OWN_ROWS], sum[OWN_ROWS];
 
 // Where the scores of this thread's row number `i`, of OWN_ROWS, begin, and the first of the fours that it has there.
@@ -26,8 +26,9 @@ uvec2 score_place(uint i) {
 void begin_scores(uint head, uint own0) {
   [[unroll]] for (uint i = 0; i < OWN_ROWS; ++i) {
     const uint at = gl_SubgroupInvocationID + i * SUBGROUP_SIZE;
-    top[i] = sink_of(head, own0 + at % ROWS) * LOG2_E;
-    sum[i] = at < ROWS ? sink_weight(top[i]) : 0;
+    const float sink = sink_of(head, own0 + at % ROWS);
+    top[i] = for_powers(sink);
+    sum[i] = at < ROWS ? sink_weight(sink) : 0;
   }
 }
 
@@ -99,14 +100,12 @@ void take_tile(uint batch, uint head, uint own0, uint key0, bool bare) {
     for (uint j = 1; j < PER_ROW; ++j) {
       higher = max(higher, uintBitsToFloat(scores[at.x + TOLD][j]));
     }
-    // As long as no key is taken, there is nothing to be relative to.
-    const float base = higher == -LEAT_INFINITY ? 0 : higher;
-    const float smaller = power(top[i] - base);
+    const float smaller = power(top[i] - higher);
     float own_sum = 0;
     for (uint four = at.y; four < KEYS / 4; four += PER_ROW) {
       // Rounded as the largest of them was, which is to become exactly 0.
       precise const vec4 score = uintBitsToFloat(scores[at.x + four]) * factor;
-      precise const vec4 relative = score - base;
+      precise const vec4 relative = score - higher;
       const vec4 weights = power4(relative);
       const uvec2 rounded = NARROW4(weights);
       own_sum += sum_of(weights);
@@ -127,10 +126,11 @@ void take_tile(uint batch, uint head, uint own0, uint key0, bool bare) {
   multiply_values();
 }
 
-void end_scores() {
+void end_scores(uint own0) {
   [[unroll]] for (uint i = 0; i < OWN_ROWS; ++i) {
     const uvec2 at = score_place(i);
-    scores[at.x + TOLD][at.y] = floatBitsToUint(sum[i]);
+    const uint query = own0 + (gl_SubgroupInvocationID + i * SUBGROUP_SIZE) % ROWS;
+    scores[at.x + TOLD][at.y] = floatBitsToUint(total_of_row(sum[i], top[i], query));
   }
 }
 
