@@ -365,6 +365,9 @@ static const leati_op_spec specs[] = {
               F32(1, 3, 4, 5), F32(3, 4, 3, 3), F32(4)),
     TRANSPOSE("output_shape", ATTRIBUTES(A_INTS("strides", 3, 2), A_INTS("output_shape", 10, 8)), F32(1, 3, 3, 3),
               F32(3, 2, 4, 4), F32(2)),
+    /* Zeros follow what the kernel reaches, fewer than a stride. */
+    TRANSPOSE("output_shape_beyond_reach", ATTRIBUTES(A_INTS("strides", 3, 2), A_INTS("output_shape", 12, 9)),
+              F32(1, 3, 3, 3), F32(3, 2, 4, 4), F32(2)),
     TRANSPOSE("output_shape_uneven_upper",
               ATTRIBUTES(A_INTS("strides", 2, 2), A_INTS("output_shape", 8, 6), A_STRING("auto_pad", "SAME_UPPER")),
               F32(1, 3, 4, 3), F32(3, 2, 3, 3), F32(2)),

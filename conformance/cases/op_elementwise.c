@@ -728,6 +728,10 @@ static const leati_op_spec specs[] = {
     PLAIN("PRelu", "special", 16, F32_SPECIAL(1, SPECIAL_COUNT, SPECIAL_COUNT),
           F32_SPECIAL(SPECIAL_COUNT, SPECIAL_COUNT, SPECIAL_COUNT)),
     PLAIN("PRelu", "scalar_slope", 7, F32(5, 33), F32_SCALAR),
+    /* The result is larger than the input, as other operators of two operands have it. */
+    PLAIN("PRelu", "slope_of_more_dimensions", 16, F32(3, 5), F32(2, 1, 5)),
+    PLAIN("PRelu", "larger_slope", 16, F32(3, 1), F32(1, 5)),
+    PLAIN("PRelu", "scalar_by_vector", 16, F32_SCALAR, F32(5)),
     PLAIN("PRelu", "int64", 16, I64_RANGE(-99, 99, 5, 7), I64_RANGE(-9, 9, 7)),
     PLAIN("PRelu", "int32", 16, I32_RANGE(-99, 99, 5, 7), I32_RANGE(-9, 9, 7)),
     BINARY("Pow", 15, 0, F32_RANGE(0.01, 10, 5, 7, 9), F32_RANGE(-4, 4, 7, 1)),

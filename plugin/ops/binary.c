@@ -19,17 +19,6 @@ typedef struct mod_state {
   uint32_t operation;
 } mod_state;
 
-/* PRelu's slope broadcasts to the input and never the other way round. */
-static int32_t prelu_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
-  const leati_view *const input = &call->inputs[0];
-  LEATI_TRY(leati_infer_broadcast(op, call, out, err));
-  if (out->ndim != input->ndim || memcmp(out->dims, input->shape, (size_t)input->ndim * sizeof(out->dims[0])) != 0) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "PRelu: the slope does not broadcast to the shape of the input");
-  }
-  return LEAT_OK;
-}
-
 /* The result is bool; nothing among the inputs says so. */
 static int32_t bool_broadcast_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   out->dtype = leati_dtype_of(LEAT_TYPE_BOOL);
@@ -37,8 +26,7 @@ static int32_t bool_broadcast_infer(const leat_op *op, const leati_call *call, l
 }
 
 static int32_t mod_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
-  (void)def;
-  (void)device;
+  LEATI_TRY(leati_supports_broadcast(def, device, desc, err));
   return (leati_type_of(desc->inputs[0].dtype) & LEATI_TYPES_REAL) == 0 || desc->since_version >= 28 ||
                  leati_attr_int(desc, "fmod", 0) == 1
              ? LEAT_OK
@@ -159,30 +147,31 @@ static int32_t logic_view(const leat_op *op, const leati_call *call, uint32_t o,
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* Two operands of one type, and a result of the same type. */
-#define BINARY(name, versions, types_, operation, infer_, plan_)                                          \
-  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),      \
-           .param = (operation), .infer = (infer_), LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = (plan_), \
-           .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last)
+#define BINARY(name, versions, types_, operation)                                                      \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),   \
+           .param = (operation), .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, \
+           LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = binary_plan, .reads_view = leati_reads_rows,   \
+           .channels_last = leati_elementwise_channels_last)
 #define LOGIC(name, operation)                                                                                 \
   LEATI_OP(name, "", (7, 7), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_bool_in), \
-           .param = (operation), .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_LOGIC),           \
-           .plan = logic_plan, .reads_view = leati_reads_rows, .view = logic_view)
+           .param = (operation), .supports = leati_supports_broadcast, .infer = leati_infer_broadcast,         \
+           LEATI_KERNELS(LEATI_KERNELS_LOGIC), .plan = logic_plan, .reads_view = leati_reads_rows, .view = logic_view)
 #define COMPARE(name, versions, types_, operation)                                                          \
   LEATI_OP(name, "", versions, (2, 2), (1, 1), LEATI_TYPES(&types_, &type_bool_out), LEATI_OUTPUT_TYPES(1), \
-           .param = (operation), .infer = bool_broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_COMPARE),       \
-           .plan = compare_plan, .reads_view = leati_reads_rows)
+           .param = (operation), .supports = leati_supports_broadcast, .infer = bool_broadcast_infer,       \
+           LEATI_KERNELS(LEATI_KERNELS_COMPARE), .plan = compare_plan, .reads_view = leati_reads_rows)
 /* Not in place: an operand that comes later would be overwritten before it is read. */
-#define VARIADIC(name, types_, operation)                                                              \
-  LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&types_), .param = (operation),  \
-           .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = variadic_plan, \
-           .reads_view = leati_reads_rows)
+#define VARIADIC(name, types_, operation)                                                                             \
+  LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&types_), .param = (operation),                 \
+           .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY), \
+           .plan = variadic_plan, .reads_view = leati_reads_rows)
 
 static const leati_op_def ops[] = {
-    BINARY("Add", (7, 14), leati_type_number, LEAT_EW_ADD, leati_infer_broadcast, binary_plan),
-    BINARY("Sub", (7, 14), leati_type_number, LEAT_EW_SUB, leati_infer_broadcast, binary_plan),
-    BINARY("Mul", (7, 14), leati_type_number, LEAT_EW_MUL, leati_infer_broadcast, binary_plan),
-    BINARY("Div", (7, 14), leati_type_number, LEAT_EW_DIV, leati_infer_broadcast, binary_plan),
-    BINARY("PRelu", (7, 16), type_prelu, LEAT_EW_PRELU, prelu_infer, binary_plan),
+    BINARY("Add", (7, 14), leati_type_number, LEAT_EW_ADD),
+    BINARY("Sub", (7, 14), leati_type_number, LEAT_EW_SUB),
+    BINARY("Mul", (7, 14), leati_type_number, LEAT_EW_MUL),
+    BINARY("Div", (7, 14), leati_type_number, LEAT_EW_DIV),
+    BINARY("PRelu", (7, 16), type_prelu, LEAT_EW_PRELU),
     LOGIC("And", LEAT_EW_AND),
     LOGIC("Or", LEAT_EW_OR),
     LOGIC("Xor", LEAT_EW_XOR),
@@ -191,8 +180,9 @@ static const leati_op_def ops[] = {
              .create = mod_create, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY),
              .plan = binary_plan, .reads_view = leati_reads_rows),
     LEATI_OP("Pow", "", (7, 15), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
-             LEATI_TYPES(&type_pow, &type_pow_exponent), LEATI_INPUT_TYPES(0, 1), .infer = leati_infer_broadcast,
-             LEATI_KERNELS(LEATI_KERNELS_POW), .plan = pow_plan, .reads_view = leati_reads_rows),
+             LEATI_TYPES(&type_pow, &type_pow_exponent), LEATI_INPUT_TYPES(0, 1), .supports = leati_supports_broadcast,
+             .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_POW), .plan = pow_plan,
+             .reads_view = leati_reads_rows),
     COMPARE("Equal", (7, 19), type_equal, LEAT_EW_EQUAL),
     COMPARE("Less", (7, 13), leati_type_number, LEAT_EW_LESS),
     COMPARE("Greater", (7, 13), leati_type_number, LEAT_EW_GREATER),

@@ -91,12 +91,40 @@ typedef struct axis_state {
   int64_t num_outputs; /* Split: 0 when not given */
 } axis_state;
 
+static int32_t fail_size(const char *name, uint32_t i, int64_t size, int32_t dimension, int64_t first,
+                         leat_error *err) {
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                    "%s: tensor %u has size %" PRId64 " in dimension %d, the first has %" PRId64, name, i, size,
+                    dimension, first);
+}
+
 static int32_t concat_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                leat_error *err) {
   (void)device;
   return leati_attr(desc, "axis") != NULL
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute 'axis' is missing", def->info.name);
+}
+
+/* Fails if what is known of the shapes of tensors says that they do not lie side by side. */
+static int32_t tensors_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                leat_error *err) {
+  LEATI_TRY(concat_supports(def, device, desc, err));
+  const leat_value_info *const first = &desc->inputs[0];
+  const int64_t axis = leati_attr_int(desc, "axis", 0);
+  for (uint32_t i = 1; i < desc->input_count; ++i) {
+    const leat_value_info *const input = &desc->inputs[i];
+    if (!leati_may_equal(first->ndim, input->ndim)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: tensor %u has %d dimensions, the first has %d",
+                        def->info.name, i, input->ndim, first->ndim);
+    }
+    for (int32_t d = 0; d < first->ndim && d < input->ndim; ++d) {
+      if (d != axis && d != axis + first->ndim && !leati_may_equal(first->shape[d], input->shape[d])) {
+        return fail_size(def->info.name, i, input->shape[d], d, first->shape[d], err);
+      }
+    }
+  }
+  return LEAT_OK;
 }
 
 static int32_t axis_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -125,9 +153,7 @@ static int32_t concat_infer(const leat_op *op, const leati_call *call, leat_shap
     }
     for (int32_t d = 0; d < first->ndim; ++d) {
       if (d != axis && input->shape[d] != first->shape[d]) {
-        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "%s: tensor %u has size %" PRId64 " in dimension %d, the first has %" PRId64, name, i,
-                          input->shape[d], d, first->shape[d]);
+        return fail_size(name, i, input->shape[d], d, first->shape[d], err);
       }
     }
     /* Empty inputs may have sizes that together are more than can be counted. */
@@ -466,7 +492,7 @@ static LEATI_TYPE(type_parts, "T8", LEATI_TYPES_BYTE);
 static const leati_op_def ops[] = {
     LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&leati_type_moved),
              LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state), .any_size = true,
-             .least_rank = 1, .supports = concat_supports, .create = axis_create, .infer = concat_infer,
+             .least_rank = 1, .supports = tensors_supports, .create = axis_create, .infer = concat_infer,
              LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan, .part = concat_part,
              .reads_view = leati_reads_any_view, .channels_last = concat_channels_last),
     LEATI_OP("QLinearConcat", "com.microsoft", (1, 1), (4, FIRST + 3 * PARTS_MAX), (1, 1),

@@ -7,6 +7,7 @@
 #include "ops/attribute.h"
 #include "ops/channels_last.h"
 #include "ops/conv_spread.h"
+#include "ops/dims.h"
 #include "ops/gemm.h"
 #include "ops/movement.h"
 
@@ -16,9 +17,7 @@ typedef struct conv_state {
   leati_window window;
   leati_epilogue epilogue;
   int64_t group;
-  /* ConvTranspose only */
-  uint32_t output_padding_count, output_shape_count;
-  int64_t output_padding[LEATI_WINDOW_RANK], output_shape[LEATI_WINDOW_RANK];
+  leati_transposed_sizes transposed; /* ConvTranspose only */
 } conv_state;
 
 /* Argument record of kernels/conv.comp. */
@@ -74,64 +73,29 @@ static const leati_kernel_set last_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_32] = LEATI_KERNELS_CONV_LAST_32,
 };
 
-/* Sizes of ConvTranspose: the output is what a Conv with this window would have as input. */
-static int32_t lay_transposed(const conv_state *state, int32_t rank, const int64_t *in, const int64_t *kernel,
-                              leati_window_fit *out, leat_error *err) {
-  const leati_window *window = &state->window;
-  LEATI_TRY(leati_window_spread(window, rank, in, kernel, out, err));
-  if ((state->output_padding_count != 0 && state->output_padding_count != (uint32_t)rank) ||
-      (state->output_shape_count != 0 && state->output_shape_count != (uint32_t)rank)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "ConvTranspose: output_padding or output_shape is not for %d spatial dimensions", rank);
-  }
-  for (int32_t i = 0; i < rank; ++i) {
-    const int32_t d = LEATI_WINDOW_RANK - rank + i;
-    const int64_t reach = (out->kernel[d] - 1) * out->dilation[d] + 1;
-    const int64_t full = out->stride[d] * (out->in[d] - 1) + state->output_padding[i] + reach;
-    const bool same = window->auto_pad == LEATI_PAD_SAME_UPPER || window->auto_pad == LEATI_PAD_SAME_LOWER;
-    if (state->output_shape_count != 0 || same) {
-      const int64_t wanted = state->output_shape_count != 0 ? state->output_shape[i] : out->in[d] * out->stride[d];
-      const int64_t total = full > wanted ? full - wanted : 0;
-      out->pad_begin[d] = window->auto_pad == LEATI_PAD_SAME_UPPER ? total / 2 : total - total / 2;
-      out->pad_end[d] = total - out->pad_begin[d];
-      /* SAME alone never makes the output larger than what the kernel reaches. */
-      out->out[d] = state->output_shape_count != 0 ? wanted : full - total;
-    } else {
-      if (window->auto_pad == LEATI_PAD_VALID) {
-        out->pad_begin[d] = out->pad_end[d] = 0;
-      }
-      out->out[d] = full - out->pad_begin[d] - out->pad_end[d];
-    }
-    if (out->in[d] == 0) {
-      out->out[d] = 0;
-    } else if (out->out[d] <= 0) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                        "ConvTranspose: padding of %lld leaves nothing of a result of %lld pixels",
-                        (long long)(out->pad_begin[d] + out->pad_end[d]), (long long)full);
-    }
-  }
-  return LEAT_OK;
-}
-
-/* Checks the shapes of input and weights against each other. */
-static int32_t check_channels(const leati_view *x, const leati_view *w, bool transposed, int64_t group,
-                              leat_error *err) {
-  if (x->ndim < 3 || w->ndim != x->ndim) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "a convolution needs input and weights of the same 3 to 5 dimensions; they have %d and %d",
-                      x->ndim, w->ndim);
-  }
+/* Checks the channels of input and weights, by their shapes, against each other. */
+static int32_t check_channels(const int64_t *x, const int64_t *w, bool transposed, int64_t group, leat_error *err) {
   int64_t grouped;
-  if (__builtin_mul_overflow(w->shape[1], group, &grouped)) {
+  if (__builtin_mul_overflow(w[1], group, &grouped)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%lld groups of %lld channels are more than can be counted",
-                      (long long)group, (long long)w->shape[1]);
+                      (long long)group, (long long)w[1]);
   }
-  const int64_t weights_in = transposed ? w->shape[0] : grouped;
-  return x->shape[1] == weights_in && w->shape[0] % group == 0
+  const int64_t weights_in = transposed ? w[0] : grouped;
+  return x[1] == weights_in && w[0] % group == 0
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "an input of %lld channels does not fit weights for %lld in %lld groups",
-                          (long long)x->shape[1], (long long)weights_in, (long long)group);
+                          "an input of %lld channels does not fit weights for %lld in %lld groups", (long long)x[1],
+                          (long long)weights_in, (long long)group);
+}
+
+/* Checks input and weights against each other. */
+static int32_t check_operands(const leati_view *x, const leati_view *w, bool transposed, int64_t group,
+                              leat_error *err) {
+  return x->ndim >= 3 && w->ndim == x->ndim
+             ? check_channels(x->shape, w->shape, transposed, group, err)
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "a convolution needs input and weights of the same 3 to 5 dimensions; they have %d and %d",
+                          x->ndim, w->ndim);
 }
 
 /* Checks how far the window reaches. */
@@ -155,7 +119,7 @@ static int32_t check_fit(const char *name, const leati_window_fit *fit, bool tra
 
 int32_t leati_conv_lay(const char *name, const leati_window *window, int64_t group, const leati_view *x,
                        const leati_view *w, leati_window_fit *out, leat_error *err) {
-  LEATI_TRY(check_channels(x, w, false, group, err));
+  LEATI_TRY(check_operands(x, w, false, group, err));
   LEATI_TRY(leati_window_lay(window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
   return check_fit(name, out, false, err);
 }
@@ -167,8 +131,9 @@ static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, 
   if (leati_op_def_of(op)->param != CONV_TRANSPOSE) {
     return leati_conv_lay(name, &state->window, state->group, x, w, out, err);
   }
-  LEATI_TRY(check_channels(x, w, true, state->group, err));
-  LEATI_TRY(lay_transposed(state, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
+  LEATI_TRY(check_operands(x, w, true, state->group, err));
+  LEATI_TRY(leati_window_lay_transposed(&state->window, &state->transposed, x->ndim - 2, x->shape + 2, w->shape + 2,
+                                        out, err));
   return check_fit(name, out, true, err);
 }
 
@@ -628,32 +593,21 @@ int32_t leati_conv_read(const leati_op_def *def, const leati_op_desc *desc, leat
 static int32_t read_state(const leati_op_def *def, const leati_op_desc *desc, conv_state *state, leat_error *err) {
   LEATI_TRY(leati_conv_read(def, desc, &state->window, &state->group, err));
   LEATI_TRY(leati_epilogue_read(def, desc, &state->epilogue, err));
-  if (def->param == CONV_TRANSPOSE) {
-    LEATI_TRY(leati_attr_ints(desc, "output_padding", LEATI_WINDOW_RANK, state->output_padding,
-                              &state->output_padding_count, err));
-    LEATI_TRY(
-        leati_attr_ints(desc, "output_shape", LEATI_WINDOW_RANK, state->output_shape, &state->output_shape_count, err));
-    for (uint32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
-      /* Those that were not given are 0. */
-      const int64_t padding = state->output_padding[d], shape = state->output_shape[d];
-      if (padding < 0 || padding > INT32_MAX || shape < 0 || shape > INT32_MAX) {
-        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "%s: output_padding %lld or output_shape %lld; from 0 to %d is supported", def->info.name,
-                          (long long)padding, (long long)shape, INT32_MAX);
-      }
-    }
-  }
-  return LEAT_OK;
+  return def->param == CONV_TRANSPOSE ? leati_transposed_sizes_read(desc, &state->transposed, err) : LEAT_OK;
 }
 
 static int32_t conv_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
   (void)device;
   conv_state state = {.group = 1};
   LEATI_TRY(read_state(def, desc, &state, err));
-  const int32_t x = desc->inputs[0].ndim, w = desc->inputs[1].ndim;
-  return x < 0 || w < 0 || x == w ? LEAT_OK
-                                  : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                                               "%s: an input of rank %d and weights of rank %d", def->info.name, x, w);
+  const leat_value_info *const x = &desc->inputs[0], *const w = &desc->inputs[1];
+  if (!leati_may_equal(x->ndim, w->ndim)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: an input of rank %d and weights of rank %d",
+                      def->info.name, x->ndim, w->ndim);
+  }
+  /* Often batches or pixels are not known, so that nothing is inferred yet, and the channels are. */
+  const bool known = x->ndim >= 3 && w->ndim >= 3 && x->shape[1] >= 0 && w->shape[0] >= 0 && w->shape[1] >= 0;
+  return known ? check_channels(x->shape, w->shape, def->param == CONV_TRANSPOSE, state.group, err) : LEAT_OK;
 }
 
 static int32_t conv_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {

@@ -76,6 +76,26 @@ int32_t leati_broadcast(int32_t *inout_ndim, int64_t *inout_dims, int32_t ndim, 
   return LEAT_OK;
 }
 
+int32_t leati_check_broadcast(const leat_value_info *infos, uint32_t count, leat_error *err) {
+  int64_t known[LEAT_MAX_RANK]; /* from the last dimension on */
+  for (int32_t d = 0; d < LEAT_MAX_RANK; ++d) {
+    known[d] = -1;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    for (int32_t d = 0; d < infos[i].ndim && d < LEAT_MAX_RANK; ++d) {
+      const int64_t size = infos[i].shape[infos[i].ndim - 1 - d];
+      if (size != 1 && !leati_may_equal(known[d], size)) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "shapes do not broadcast: dimension %d from the end is %" PRId64 " and %" PRId64
+                          "; they must be equal or one of them 1",
+                          d + 1, known[d], size);
+      }
+      known[d] = size >= 0 && size != 1 ? size : known[d];
+    }
+  }
+  return LEAT_OK;
+}
+
 int32_t leati_read_ints(const leati_view *view, const char *what, uint32_t capacity, int64_t *out, uint32_t *out_count,
                         leat_error *err) {
   *out_count = 0;

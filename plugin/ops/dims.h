@@ -25,6 +25,14 @@ int32_t leati_axes(const int64_t *axes, uint32_t count, int32_t rank, const char
 int32_t leati_check_rank(const char *name, int64_t rank, leat_error *err);
 /** NumPy broadcasting of two shapes; `*inout` starts as one of them. */
 int32_t leati_broadcast(int32_t *inout_ndim, int64_t *inout_dims, int32_t ndim, const int64_t *dims, leat_error *err);
+/** Whether a dimension can be as large as another one; -1: it is not known. */
+static inline bool leati_may_equal(int64_t a, int64_t b) {
+  return a < 0 || b < 0 || a == b;
+}
+/** Fails if shapes, as far as they are known, do not broadcast: where a dimension of any of them is not known yet,
+ * nothing is inferred, and what contradicts itself all the same would be refused as late as in each run. Those without
+ * known rank are skipped. */
+int32_t leati_check_broadcast(const leat_value_info *infos, uint32_t count, leat_error *err);
 /** Reads a host tensor of int64 or int32 with rank 0 or 1 into `out[capacity]`. `what` names it in messages. */
 int32_t leati_read_ints(const leati_view *view, const char *what, uint32_t capacity, int64_t *out, uint32_t *out_count,
                         leat_error *err);

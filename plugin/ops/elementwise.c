@@ -104,6 +104,13 @@ leati_channels_last_use leati_elementwise_channels_last(const leat_op *op, const
   return use;
 }
 
+int32_t leati_supports_broadcast(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                 leat_error *err) {
+  (void)def;
+  (void)device;
+  return leati_check_broadcast(desc->inputs, desc->input_count, err);
+}
+
 int32_t leati_infer_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   for (uint32_t i = 0; i < call->input_count; ++i) {

@@ -52,6 +52,9 @@ static inline uint32_t leati_type_code(uint64_t type) {
 /** leati_op_def::channels_last of operators whose plan is one use of such a kernel. */
 leati_channels_last_use leati_elementwise_channels_last(const leat_op *op, const leati_call *call, uint32_t constants);
 
+/** leati_op_def::supports of operators whose operands broadcast. */
+int32_t leati_supports_broadcast(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                 leat_error *err);
 /** The result has the shape that all operands broadcast to. */
 int32_t leati_infer_broadcast(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
 

@@ -168,6 +168,13 @@ static uint32_t matmul_transposes(const leat_op *op, const leati_call *call, uin
   return leati_gemm_gains_along_k(leati_op_device(op), &gemm) ? 1u << 1 : 0;
 }
 
+/* Fails if what is known of the shapes of the operands says that they have no product. */
+static int32_t check_told(const leati_op_def *def, const leati_op_desc *desc, leat_error *err) {
+  return leati_matrix_check_product(def->info.name, &desc->inputs[0], &desc->inputs[1],
+                                    leati_attr_int(desc, "transA", 0) != 0, leati_attr_int(desc, "transB", 0) != 0,
+                                    err);
+}
+
 static int32_t matmul_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                leat_error *err) {
   (void)device;
@@ -181,6 +188,7 @@ static int32_t matmul_supports(const leati_op_def *def, leat_device *device, con
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with transBatchA or transBatchB is not supported",
                       def->info.name);
   }
+  LEATI_TRY(check_told(def, desc, err));
   leati_epilogue epilogue;
   return leati_epilogue_read(def, desc, &epilogue, err);
 }
@@ -281,6 +289,7 @@ static int32_t gemm_supports(const leati_op_def *def, leat_device *device, const
                         desc->inputs[i].ndim);
     }
   }
+  LEATI_TRY(check_told(def, desc, err));
   leati_epilogue epilogue;
   return leati_epilogue_read(def, desc, &epilogue, err);
 }

@@ -64,9 +64,22 @@ static leati_integer_product operands_of(const leat_op *op, const leati_call *ca
 
 static LEATI_ATTRIBUTE(attribute_trans_b, "transB", INT);
 
+/* Which input is the second operand. */
+static uint32_t second_of(const leati_op_def *def) {
+  return def->param == MATMUL_INTEGER || def->param == TO_FLOAT ? 1 : 3;
+}
+
+/* Fails if what is known of the shapes of the operands says that they have no product. */
+static int32_t integer_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                leat_error *err) {
+  (void)device;
+  return leati_matrix_check_product(def->info.name, &desc->inputs[0], &desc->inputs[second_of(def)], false,
+                                    leati_attr_int(desc, attribute_trans_b.name, 0) != 0, err);
+}
+
 static int32_t quantized_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                   leat_error *err) {
-  (void)device;
+  LEATI_TRY(integer_supports(def, device, desc, err));
   bool relu;
   return leati_integer_product_read(def, desc, &relu, err);
 }
@@ -93,7 +106,7 @@ static bool may_be_row(const leati_op_desc *desc) {
 
 static int32_t qgemm_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                               leat_error *err) {
-  (void)device;
+  LEATI_TRY(integer_supports(def, device, desc, err));
   if (!may_be_row(desc)) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "%s with a C that is not one number for each column, in one dimension, is not supported",
@@ -229,14 +242,16 @@ static LEATI_TYPE(type_qgemm_scale, "T", LEAT_TYPE_FLOAT32);
 static const leati_op_def ops[] = {
     LEATI_OP("MatMulInteger", "", (10, 10), (2, 4), (1, 1), LEATI_TYPES(&type_a, &type_b, &type_sum),
              LEATI_INPUT_TYPES(0, 1, 0, 1), LEATI_OUTPUT_TYPES(2), .param = MATMUL_INTEGER, .least_rank = 1,
-             .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),
+             .supports = integer_supports, .infer = integer_infer, .plan = integer_plan,
+             .reads_view = integer_reads_view),
     LEATI_OP("MatMulIntegerToFloat", "com.microsoft", (1, 1), (4, 7), (1, 1),
              LEATI_TYPES(&type_a, &type_b, &type_float), LEATI_INPUT_TYPES(0, 1, 2, 2, 0, 1, 2), LEATI_OUTPUT_TYPES(2),
-             .param = TO_FLOAT, .state_size = sizeof(integer_state), .least_rank = 1, .infer = integer_infer,
-             .plan = integer_plan, .reads_view = integer_reads_view),
+             .param = TO_FLOAT, .state_size = sizeof(integer_state), .least_rank = 1, .supports = integer_supports,
+             .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),
     LEATI_OP("QLinearMatMul", "", (10, 21), (8, 8), (1, 1), LEATI_TYPES(&type_a, &type_b, &type_result, &type_scale),
              LEATI_INPUT_TYPES(0, 3, 0, 1, 3, 1, 3, 2), LEATI_OUTPUT_TYPES(2), .param = QLINEAR_MATMUL, .least_rank = 1,
-             .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),
+             .supports = integer_supports, .infer = integer_infer, .plan = integer_plan,
+             .reads_view = integer_reads_view),
     LEATI_OP("QGemm", "com.microsoft", (1, 1), (5, 9), (1, 1),
              LEATI_TYPES(&type_qgemm_a, &type_qgemm_b, &type_bias, &type_zero, &type_qgemm_scale),
              LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_a, &attribute_trans_b),

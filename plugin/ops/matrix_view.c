@@ -58,6 +58,21 @@ leati_matrix leati_matrix_of(const leati_view *view, bool transposed, bool vecto
   return m;
 }
 
+static int32_t fail_unequal(const char *name, int64_t columns, int64_t rows, leat_error *err) {
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the first operand has %lld columns, the second %lld rows",
+                    name, (long long)columns, (long long)rows);
+}
+
+int32_t leati_matrix_check_product(const char *name, const leat_value_info *a, const leat_value_info *b, bool trans_a,
+                                   bool trans_b, leat_error *err) {
+  if (a->ndim < 1 || b->ndim < 1) {
+    return LEAT_OK;
+  }
+  const int64_t columns = a->shape[a->ndim - (trans_a && a->ndim > 1 ? 2 : 1)];
+  const int64_t rows = b->shape[b->ndim - (trans_b || b->ndim == 1 ? 1 : 2)];
+  return leati_may_equal(columns, rows) ? LEAT_OK : fail_unequal(name, columns, rows, err);
+}
+
 int32_t leati_matrix_infer_product(const char *name, const leati_view *a, const leati_view *b, bool trans_a,
                                    bool trans_b, leat_shape *out, leat_error *err) {
   if (a->ndim < 1 || b->ndim < 1) {
@@ -66,8 +81,7 @@ int32_t leati_matrix_infer_product(const char *name, const leati_view *a, const 
   }
   const leati_matrix ma = leati_matrix_of(a, trans_a, true), mb = leati_matrix_of(b, trans_b, false);
   if (ma.columns != mb.rows) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the first operand has %lld columns, the second %lld rows",
-                      name, (long long)ma.columns, (long long)mb.rows);
+    return fail_unequal(name, ma.columns, mb.rows, err);
   }
   out[0].ndim = ma.batch.ndim;
   for (int32_t d = 0; d < ma.batch.ndim; ++d) {

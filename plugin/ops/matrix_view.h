@@ -25,6 +25,11 @@ bool leati_view_walkable(const leati_view *view);
  * @errors NOT_SUPPORTED: it has 2^31 elements or more */
 int32_t leati_plan_walkable(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
 
+/** Fails if two operands, as far as their shapes are known, have no product, as leati_matrix_infer_product() would.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_matrix_check_product(const char *name, const leat_value_info *a, const leat_value_info *b, bool trans_a,
+                                   bool trans_b, leat_error *err);
+
 /** The shape of the product of two operands, as that of MatMul; `name` is the operator's.
  * @errors INVALID_ARGUMENT: there is none */
 int32_t leati_matrix_infer_product(const char *name, const leati_view *a, const leati_view *b, bool trans_a,

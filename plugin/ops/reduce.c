@@ -7,6 +7,7 @@
 #include "ops/attribute.h"
 #include "ops/dims.h"
 #include "ops/matrix_view.h"
+#include "ops/movement.h"
 #include "policy/tiling.h"
 
 #define ROWS_ALONG 65536u /* in ROWS_SPEC of kernels/rows.glsl */
@@ -344,13 +345,12 @@ static int32_t arg_infer(const leat_op *op, const leati_call *call, leat_shape *
   const leati_view *x = &call->inputs[0];
   int32_t axis;
   LEATI_TRY(leati_axis(state->axis, x->ndim, &axis, err));
-  if (x->shape[axis] == 0) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s over a dimension of size 0 has no answer",
-                      leati_op_def_of(op)->info.name);
-  }
   reduced_shape(x, UINT32_C(1) << axis, state->keep, &out[0]);
   out[0].dtype = leati_dtype_of(LEAT_TYPE_INT64);
-  return LEAT_OK;
+  return x->shape[axis] == 0 && leati_product(out->dims, 0, out->ndim) != 0
+             ? leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s over a dimension of size 0 has no answer",
+                          leati_op_def_of(op)->info.name)
+             : LEAT_OK;
 }
 
 static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {

@@ -60,8 +60,8 @@ static const leati_op_def ops[] = {
              .infer = clip_infer, LEATI_KERNELS(LEATI_KERNELS_CLIP), .plan = clip_plan, .reads_view = leati_reads_rows),
     LEATI_OP("Where", "", (9, 16), (3, 3), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
              LEATI_TYPES(&type_where_condition, &leati_type_moved), LEATI_INPUT_TYPES(0, 1, 1), LEATI_OUTPUT_TYPES(1),
-             .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_WHERE), .plan = where_plan,
-             .reads_view = leati_reads_rows),
+             .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_WHERE),
+             .plan = where_plan, .reads_view = leati_reads_rows),
 };
 
 const leati_op_family leati_ternary_family = LEATI_FAMILY(ops);

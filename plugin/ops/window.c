@@ -71,8 +71,9 @@ int32_t leati_window_read(const leati_op_desc *desc, leati_window *out, leat_err
   return LEAT_OK;
 }
 
-int32_t leati_window_spread(const leati_window *window, int32_t rank, const int64_t *in, const int64_t *kernel,
-                            leati_window_fit *out, leat_error *err) {
+/* Fills in all but `out` and padding that is found. */
+static int32_t spread(const leati_window *window, int32_t rank, const int64_t *in, const int64_t *kernel,
+                      leati_window_fit *out, leat_error *err) {
   if (rank < 1 || rank > LEATI_WINDOW_RANK) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "images with %d spatial dimensions are not supported; 1 to %d are",
                       rank, LEATI_WINDOW_RANK);
@@ -110,7 +111,7 @@ int32_t leati_window_spread(const leati_window *window, int32_t rank, const int6
 
 int32_t leati_window_lay(const leati_window *window, int32_t rank, const int64_t *in, const int64_t *kernel,
                          leati_window_fit *out, leat_error *err) {
-  LEATI_TRY(leati_window_spread(window, rank, in, kernel, out, err));
+  LEATI_TRY(spread(window, rank, in, kernel, out, err));
   for (int32_t d = LEATI_WINDOW_RANK - rank; d < LEATI_WINDOW_RANK; ++d) {
     const int64_t reach = (out->kernel[d] - 1) * out->dilation[d] + 1;
     const int64_t stride = out->stride[d];
@@ -140,6 +141,69 @@ int32_t leati_window_lay(const leati_window *window, int32_t rank, const int64_t
     /* A window that would begin in the padding at the end is left out. */
     if (window->ceil && (out->out[d] - 1) * stride >= out->in[d] + out->pad_begin[d]) {
       --out->out[d];
+    }
+  }
+  return LEAT_OK;
+}
+
+/* ---- ConvTranspose ---------------------------------------------------------------------------------------------- */
+
+int32_t leati_transposed_sizes_read(const leati_op_desc *desc, leati_transposed_sizes *out, leat_error *err) {
+  LEATI_TRY(leati_attr_ints(desc, "output_padding", LEATI_WINDOW_RANK, out->padding, &out->padding_count, err));
+  LEATI_TRY(leati_attr_ints(desc, "output_shape", LEATI_WINDOW_RANK, out->shape, &out->shape_count, err));
+  for (uint32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
+    /* Those that were not given are 0. */
+    const int64_t padding = out->padding[d], shape = out->shape[d];
+    if (padding < 0 || padding > INT32_MAX || shape < 0 || shape > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "ConvTranspose: output_padding %lld or output_shape %lld; from 0 to %d is supported",
+                        (long long)padding, (long long)shape, INT32_MAX);
+    }
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_window_lay_transposed(const leati_window *window, const leati_transposed_sizes *sizes, int32_t rank,
+                                    const int64_t *in, const int64_t *kernel, leati_window_fit *out, leat_error *err) {
+  LEATI_TRY(spread(window, rank, in, kernel, out, err));
+  if ((sizes->padding_count != 0 && sizes->padding_count != (uint32_t)rank) ||
+      (sizes->shape_count != 0 && sizes->shape_count != (uint32_t)rank)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "ConvTranspose: output_padding or output_shape is not for %d spatial dimensions", rank);
+  }
+  const bool sized = sizes->shape_count != 0;
+  const bool same = window->auto_pad == LEATI_PAD_SAME_UPPER || window->auto_pad == LEATI_PAD_SAME_LOWER;
+  for (int32_t i = 0; i < rank; ++i) {
+    const int32_t d = LEATI_WINDOW_RANK - rank + i;
+    const int64_t reach = (out->kernel[d] - 1) * out->dilation[d] + 1;
+    const int64_t reached = out->stride[d] * (out->in[d] - 1) + reach, full = reached + sizes->padding[i];
+    if (sized || same) {
+      const int64_t wanted = sized ? sizes->shape[i] : out->in[d] * out->stride[d];
+      /* As in ONNX Runtime, zeros may follow what the kernel reaches, but no place of it more. */
+      if (sized && out->in[d] != 0 && wanted >= reached + out->stride[d]) {
+        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "ConvTranspose: output_shape says %lld; from %lld pixels with a kernel that reaches %lld and "
+                          "stride %lld it may be %lld at most",
+                          (long long)wanted, (long long)out->in[d], (long long)reach, (long long)out->stride[d],
+                          (long long)(reached + out->stride[d] - 1));
+      }
+      const int64_t total = full > wanted ? full - wanted : 0;
+      out->pad_begin[d] = window->auto_pad == LEATI_PAD_SAME_UPPER ? total / 2 : total - total / 2;
+      out->pad_end[d] = total - out->pad_begin[d];
+      /* SAME alone never makes the output larger than what the kernel reaches. */
+      out->out[d] = sized ? wanted : full - total;
+    } else {
+      if (window->auto_pad == LEATI_PAD_VALID) {
+        out->pad_begin[d] = out->pad_end[d] = 0;
+      }
+      out->out[d] = full - out->pad_begin[d] - out->pad_end[d];
+    }
+    if (out->in[d] == 0) {
+      out->out[d] = 0;
+    } else if (out->out[d] <= 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "ConvTranspose: padding of %lld leaves nothing of a result of %lld pixels",
+                        (long long)(out->pad_begin[d] + out->pad_end[d]), (long long)full);
     }
   }
   return LEAT_OK;

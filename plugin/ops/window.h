@@ -28,6 +28,13 @@ typedef struct leati_window {
   int64_t pad[2 * LEATI_WINDOW_RANK]; /**< all beginnings, then all ends, `rank` each */
 } leati_window;
 
+/** What ConvTranspose's own attributes say of the size of its result. */
+typedef struct leati_transposed_sizes {
+  uint32_t padding_count, shape_count; /**< 0: the attribute was not given */
+  int64_t padding[LEATI_WINDOW_RANK];  /**< output_padding */
+  int64_t shape[LEATI_WINDOW_RANK];    /**< output_shape */
+} leati_transposed_sizes;
+
 /** The window over one image, always with three dimensions: those that are not there have size 1. */
 typedef struct leati_window_fit {
   int64_t in[LEATI_WINDOW_RANK], out[LEATI_WINDOW_RANK];
@@ -48,8 +55,12 @@ int32_t leati_window_read(const leati_op_desc *desc, leati_window *out, leat_err
 int32_t leati_window_lay(const leati_window *window, int32_t rank, const int64_t *in, const int64_t *kernel,
                          leati_window_fit *out, leat_error *err);
 
-/** As leati_window_lay() without `out` and padding, for operators with rules of their own. */
-int32_t leati_window_spread(const leati_window *window, int32_t rank, const int64_t *in, const int64_t *kernel,
-                            leati_window_fit *out, leat_error *err);
+/** Reads output_padding and output_shape.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_transposed_sizes_read(const leati_op_desc *desc, leati_transposed_sizes *out, leat_error *err);
+
+/** As leati_window_lay(), for ConvTranspose: its output is what a Conv with this window would have as input. */
+int32_t leati_window_lay_transposed(const leati_window *window, const leati_transposed_sizes *sizes, int32_t rank,
+                                    const int64_t *in, const int64_t *kernel, leati_window_fit *out, leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_WINDOW_H_ */

@@ -803,6 +803,82 @@ static void test_words_of_quantised(void **state) {
   }
 }
 
+/* While a dimension of any input is not known nothing is inferred. What contradicts itself whatever that is, is refused
+ * all the same, and what may fit is not. */
+static void test_contradictions_beside_unknown(void **state) {
+  enum { INPUTS = 3 };
+  static const struct {
+    const char *text;
+    const char *name;
+    uint32_t version;
+    int64_t axis;              /* -1: the operator has none */
+    uint64_t types[INPUTS];    /* 0: float32 */
+    int64_t shapes[INPUTS][5]; /* with a 0 behind the last dimension; without any: there are no more inputs */
+  } cases[] = {
+      {"MatMul: the first operand has 2 columns, the second 3 rows", "MatMul", 13, -1, {0}, {{-1, 2}, {3, 2}}},
+      {"MatMul: the first operand has 2 columns, the second 3 rows", "MatMul", 13, -1, {0}, {{-1, 5, 2}, {3}}},
+      {"MatMul: the first operand has 4 columns, the second 3 rows", "MatMul", 13, -1, {0}, {{4}, {-1, 3, 2}}},
+      {NULL, "MatMul", 13, -1, {0}, {{-1, 3}, {3, 2}}},
+      {NULL, "MatMul", 13, -1, {0}, {{4, -1}, {3, 2}}},
+      {NULL, "MatMul", 13, -1, {0}, {{3}, {-1, 3, 2}}},
+      {"Gemm: the first operand has 2 columns, the second 3 rows", "Gemm", 13, -1, {0}, {{-1, 2}, {3, 2}}},
+      {"the first operand has 2 columns, the second 3 rows",
+       "MatMulInteger",
+       10,
+       -1,
+       {LEAT_TYPE_UINT8, LEAT_TYPE_INT8},
+       {{-1, 2}, {3, 2}}},
+      {"dimension 1 from the end is 3 and 2", "Add", 14, -1, {0}, {{-1, 3}, {4, 2}}},
+      {"dimension 2 from the end is 3 and 2", "Sub", 14, -1, {0}, {{3, 1}, {5, -1, 2, 1}}},
+      {"dimension 1 from the end is 3 and 2", "Less", 13, -1, {0}, {{3}, {-1, 2}}},
+      {"dimension 1 from the end is 3 and 2", "Pow", 15, -1, {0}, {{-1, 3}, {2}}},
+      {"dimension 1 from the end is 3 and 2", "And", 7, -1, {LEAT_TYPE_BOOL, LEAT_TYPE_BOOL}, {{-1, 3}, {2}}},
+      {"dimension 1 from the end is 3 and 2", "Max", 13, -1, {0}, {{-1, 3}, {1}, {2}}},
+      {"dimension 1 from the end is 3 and 2", "Where", 16, -1, {LEAT_TYPE_BOOL}, {{-1, 3}, {-1}, {2}}},
+      {"Mod: floating-point operands need 'fmod' = 1", "Mod", 13, -1, {0}, {{-1, 3}, {3}}},
+      {"dimension 1 from the end is 3 and 2", "Mod", 13, -1, {LEAT_TYPE_INT32, LEAT_TYPE_INT32}, {{-1, 3}, {2}}},
+      {NULL, "Add", 14, -1, {0}, {{-1, 3}, {4, 1}}},
+      {NULL, "Add", 14, -1, {0}, {{-1, -1}, {4, 2}}},
+      {NULL, "Where", 16, -1, {LEAT_TYPE_BOOL}, {{-1, 3}, {5, 4, 1}, {3}}},
+      {NULL, "PRelu", 16, -1, {0}, {{5}, {-1, 5}}},
+      {"an input of 4 channels does not fit weights for 3", "Conv", 22, -1, {0}, {{-1, 4, -1, -1}, {8, 3, 3, 3}}},
+      {"an input of 4 channels does not fit weights for 3", "ConvTranspose", 22, -1, {0}, {{-1, 4, 9}, {3, 8, 2}}},
+      {NULL, "Conv", 22, -1, {0}, {{-1, 3, -1, -1}, {8, 3, 3, 3}}},
+      {NULL, "Conv", 22, -1, {0}, {{1, -1, 9, 9}, {8, 3, 3, 3}}},
+      {"Concat: tensor 1 has size 3 in dimension 1, the first has 2", "Concat", 13, 0, {0}, {{-1, 2}, {4, 3}}},
+      {"Concat: tensor 1 has 3 dimensions, the first has 2", "Concat", 13, 0, {0}, {{-1, 2}, {4, 2, 1}}},
+      {NULL, "Concat", 13, 1, {0}, {{-1, 2}, {4, 3}}},
+      {NULL, "Concat", 13, 0, {0}, {{-1, 2}, {4, -1}}},
+  };
+  const fixture *const f = fixture_of(state);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    leat_value_info infos[INPUTS];
+    const leat_value_info *inputs[INPUTS];
+    const leat_attribute axis = {
+        .struct_size = sizeof(axis), .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = cases[i].axis};
+    const leat_attribute *const attributes[] = {&axis};
+    leat_op_desc desc = {.struct_size = sizeof(desc),
+                         .name = cases[i].name,
+                         .since_version = cases[i].version,
+                         .attributes = attributes,
+                         .attribute_count = cases[i].axis >= 0,
+                         .output_count = 1,
+                         .inputs = inputs};
+    for (; desc.input_count < INPUTS && cases[i].shapes[desc.input_count][0] != 0; ++desc.input_count) {
+      const uint32_t k = desc.input_count;
+      const uint64_t type = cases[i].types[k];
+      infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]),
+                                   .dtype = leati_dtype_of(type != 0 ? type : LEAT_TYPE_FLOAT32),
+                                   .shape = cases[i].shapes[k]};
+      while (infos[k].shape[infos[k].ndim] != 0) {
+        ++infos[k].ndim;
+      }
+      inputs[k] = &infos[k];
+    }
+    assert_supports(f, &desc, cases[i].text);
+  }
+}
+
 /* Caches whose inputs do not go together are refused as soon as shapes are known, with what is wrong. */
 static void test_refused_caches(void **state) {
   enum { INPUTS = 13 };
@@ -982,6 +1058,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_shapes_of_products, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(test_words_of_nbits, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(test_words_of_quantised, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(test_contradictions_beside_unknown, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(test_refused_caches, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
