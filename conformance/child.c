@@ -169,13 +169,19 @@ const char *leati_case_status_name(int32_t code) {
   }
 }
 
-/* A failing call that was given an error struct must have filled it in. */
-static void check_error_filled(const leat_case_context *ctx, const char *file, int line, const char *text,
-                               int32_t actual) {
+/* A failing call that was given an error struct must have filled it in, and one that succeeds leaves no error in it. */
+static void check_error(const leat_case_context *ctx, const char *file, int line, const char *text, int32_t actual) {
   gboolean used = thread_error_used;
   thread_error_used = FALSE;
-  if (!used || actual == LEAT_OK)
+  if (!used)
     return;
+  if (actual == LEAT_OK) {
+    if (thread_error.code != CODE_UNTOUCHED && thread_error.code != LEAT_OK) {
+      leati_case_fail(ctx, file, line, "%s returned LEAT_OK but left %s in err->code: %.900s", text,
+                      leati_case_status_name(thread_error.code), thread_error.message);
+    }
+    return;
+  }
   if (memchr(thread_error.message, '\0', sizeof thread_error.message) == NULL) {
     leati_case_fail(ctx, file, line, "%s returned %s with a message that is not terminated", text,
                     leati_case_status_name(actual));
@@ -201,14 +207,14 @@ void leati_case_check_status(const leat_case_context *ctx, const char *file, int
                     leati_case_status_name(actual), actual, actual == LEAT_OK ? "success" : message,
                     leati_case_status_name(expected), leati_case_status_name(second));
   }
-  check_error_filled(ctx, file, line, text, actual);
+  check_error(ctx, file, line, text, actual);
 }
 
 void leati_case_check_failure(const leat_case_context *ctx, const char *file, int line, const char *text,
                               int32_t actual) {
   if (actual == LEAT_OK)
     leati_case_fail(ctx, file, line, "%s returned LEAT_OK, expected a failure", text);
-  check_error_filled(ctx, file, line, text, actual);
+  check_error(ctx, file, line, text, actual);
 }
 
 void leati_case_check_u64(const leat_case_context *ctx, const char *file, int line, const char *text, uint64_t expected,

@@ -103,7 +103,7 @@ extern "C" {
 #define LEAT_ERROR_MESSAGE_SIZE 1008
 
 /** Where a failing call says what went wrong. Owned by the caller, who sets `struct_size` and may leave the rest as it
- * is. */
+ * is. A call that succeeds leaves it as it is, or sets `code` to LEAT_OK. */
 typedef struct leat_error {
   uint32_t struct_size;                  /**< sizeof(leat_error) */
   int32_t code;                          /**< the LEAT_ERROR_* code that the call returned */

@@ -333,6 +333,17 @@ static int32_t free_without_message(leat_device *device, uint64_t address, leat_
   return status;
 }
 
+static int32_t free_with_error(leat_device *device, uint64_t address, leat_error *err) {
+  const int32_t status = base->memory->free(device, address, err);
+  if (status == LEAT_OK && err != NULL) {
+    err->code = LEAT_ERROR_NOT_READY;
+  }
+  return status;
+}
+static void success_with_error(void) {
+  memory_api.free = free_with_error;
+}
+
 static void error_without_message(void) {
   memory_api.free = free_without_message;
 }
@@ -1438,6 +1449,7 @@ static const struct {
                {"download_never_delivered", download_never_delivered},
                {"short_struct_accepted", short_struct_accepted},
                {"error_without_message", error_without_message},
+               {"success_with_error", success_with_error},
                {"error_without_code", error_without_code},
                {"deleter_called_twice", deleter_called_twice},
                {"export_does_not_synchronize", export_does_not_synchronize},

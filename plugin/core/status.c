@@ -38,6 +38,10 @@ void leati_remark(leat_error *err, const char *format, ...) {
   va_end(arguments);
 }
 
+void leati_forget(leat_error *err) {
+  leati_remark(err, "%s", "");
+}
+
 static void write_native(leat_error *err, int32_t code, int32_t native_code, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

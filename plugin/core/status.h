@@ -23,6 +23,10 @@ int32_t leati_fail_vk(leat_error *err, VkResult result, const char *what);
 /** Writes a success with a remark: what device.count() says when there is no device. */
 void leati_remark(leat_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/** Takes back what a call that failed said, for a caller that goes on in another way: a call of the host's that
+ * succeeds leaves no error. */
+void leati_forget(leat_error *err);
+
 /** Copies an error that was kept into the caller's struct and returns its code. */
 int32_t leati_fail_again(leat_error *err, const leat_error *kept);
 

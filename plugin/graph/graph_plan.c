@@ -633,6 +633,7 @@ int32_t leati_graph_plan_make(const leat_graph *graph, const leati_view *views, 
   bool lays = true;
   int32_t status = make_plan(graph, views, &lays, out, err);
   if (status == LEAT_ERROR_OUT_OF_MEMORY && lays) {
+    leati_forget(err);
     status = make_plan(graph, views, &(bool){false}, out, err);
   }
   return status;

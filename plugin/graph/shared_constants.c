@@ -125,6 +125,7 @@ static int32_t take_block(leat_device *device, leati_shared_constant *constant, 
   int32_t status = leati_memory_alloc(device, constant->size, NULL, &constant->address, err);
   while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_memory_possible(device, constant->size) &&
          leati_streams_await_memory(device, &tries)) {
+    leati_forget(err);
     status = leati_memory_alloc(device, constant->size, NULL, &constant->address, err);
   }
   if (status == LEAT_OK) {

@@ -97,6 +97,7 @@ static int32_t take(leat_device *device, const leati_demand *demand, leati_block
     /* What is cached in other classes may be what is missing here. */
     const uint64_t usual = block_size * (leati_class_blocks(class_index, block_size) - 1) + least;
     leati_memory_reclaim(device, usual, least);
+    leati_forget(err);
     status = leati_class_take(device, demand, true, out, err);
   }
   LEATI_TRY(status);

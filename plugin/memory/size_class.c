@@ -244,6 +244,7 @@ int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool p
     const uint32_t usual = leati_class_blocks(class_index, block_size);
     status = segment_create(device, class_index, block_size, usual, err);
     if (status == LEAT_ERROR_OUT_OF_MEMORY && pressed && usual > 1) {
+      leati_forget(err);
       status = segment_create(device, class_index, block_size, 1, err);
     }
     block = status == LEAT_OK ? carve(class, block_size) : NULL;

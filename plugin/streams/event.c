@@ -65,6 +65,7 @@ static int32_t take_tick(leat_device *device, leati_timestamp **out, leat_error 
   uint32_t tries = 0;
   int32_t status = leati_timestamp_take(device, out, err);
   while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_streams_await_memory(device, &tries)) {
+    leati_forget(err);
     status = leati_timestamp_take(device, out, err);
   }
   return status;
@@ -141,7 +142,7 @@ static int32_t event_query(leat_event *event, leat_error *err) {
   if (held.timeline == NULL) {
     return LEAT_OK;
   }
-  const int32_t status = leati_timeline_query(held.timeline, held.value, err);
+  const int32_t status = leati_timeline_answer(held.timeline, held.value, err);
   if (status == LEAT_ERROR_NOT_READY && leati_timeline_locate(held.timeline, held.value, &point) && point.value == 0) {
     /* A thread that asks again and again does not wait, but the list may have been left for company. */
     leati_lane_help(leati_lane_of(point.semaphore));
@@ -185,7 +186,7 @@ static int32_t read_timestamp(leat_event *event, leati_reading *out, leat_error 
   if (timeline == NULL) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "an event was never recorded");
   }
-  LEATI_TRY(leati_timeline_query(timeline, value, err));
+  LEATI_TRY(leati_timeline_answer(timeline, value, err));
   leati_mutex_lock(&event->lock);
   /* Recorded anew meanwhile, it may stand for work that is under way. */
   const bool same = event->watch.timeline == timeline && event->watch.value == value;

@@ -38,6 +38,7 @@ static int32_t memory_alloc(leat_device *device, uint64_t size, leat_stream *str
   int32_t status = alloc_for(device, size, stream, out_address, err);
   while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_memory_possible(device, size) &&
          leati_streams_await_memory(device, &tries)) {
+    leati_forget(err);
     status = alloc_for(device, size, stream, out_address, err);
   }
   return status;
@@ -59,6 +60,7 @@ static int32_t memory_alloc_host(leat_device *device, uint64_t size, void **out_
   int32_t status = leati_memory_alloc_host(device, size, out_pointer, err);
   while (status == LEAT_ERROR_OUT_OF_MEMORY && leati_memory_possible(device, size) &&
          leati_streams_await_memory(device, &tries)) {
+    leati_forget(err);
     status = leati_memory_alloc_host(device, size, out_pointer, err);
   }
   return status;

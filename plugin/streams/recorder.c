@@ -134,6 +134,7 @@ static int32_t record_or_wait(leat_stream *stream, leati_record_function *record
     } else if (!leati_streams_await_memory(recorder.device, &tries)) {
       return status;
     }
+    leati_forget(err);
   }
 }
 

@@ -276,6 +276,7 @@ int32_t leati_copy_by_reserve(leat_stream *stream, const leati_view *src, const 
   if (reserve == NULL) {
     return LEAT_ERROR_OUT_OF_MEMORY;
   }
+  leati_forget(err);
   int32_t status = LEAT_OK;
   for (uint64_t begin = 0; begin < whole && status == LEAT_OK; begin += reserve->size) {
     const uint64_t size = whole - begin < reserve->size ? whole - begin : reserve->size;

@@ -57,7 +57,7 @@ static int32_t stream_query(leat_stream *stream, leat_error *err) {
   uint64_t value;
   int32_t status = leati_stream_mark(stream, NULL, &timeline, &value, err);
   if (status == LEAT_OK) {
-    status = leati_timeline_query(timeline, value, err);
+    status = leati_timeline_answer(timeline, value, err);
   }
   leati_timeline_release(timeline);
   return status;

@@ -597,14 +597,17 @@ static int32_t reach(leati_timeline *timeline, uint64_t value, leat_error *err) 
     LEATI_TRY(leati_timeline_failure(timeline, value, err));
   }
   /* One that counts on behind a failure has reached all that came before. */
-  return atomic_load_explicit(&timeline->completed, memory_order_acquire) >= value
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_READY, "the work has not finished yet");
+  return atomic_load_explicit(&timeline->completed, memory_order_acquire) >= value ? LEAT_OK : LEAT_ERROR_NOT_READY;
 }
 
 int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_error *err) {
   LEATI_TRY(reach(timeline, value, err));
   return leati_timeline_failure(timeline, value, err);
+}
+
+int32_t leati_timeline_answer(leati_timeline *timeline, uint64_t value, leat_error *err) {
+  const int32_t status = leati_timeline_query(timeline, value, err);
+  return status == LEAT_ERROR_NOT_READY ? leati_fail(err, status, "the work has not finished yet") : status;
 }
 
 void leati_timeline_advance(leati_timeline *timeline) {

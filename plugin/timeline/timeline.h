@@ -205,9 +205,12 @@ leati_point leati_timeline_next_delivery(leati_timeline *timeline, uint64_t valu
  * them made. */
 void leati_timeline_advance(leati_timeline *timeline);
 
-/** Asks for a value. Deliveries up to it have been made on LEAT_OK.
+/** Asks for a value. Deliveries up to it have been made on LEAT_OK. That it is not reached yet is no error to those who
+ * wait: `err` is left as it is then.
  * @errors NOT_READY, the timeline's failure, DEVICE_LOST */
 int32_t leati_timeline_query(leati_timeline *timeline, uint64_t value, leat_error *err);
+/** As leati_timeline_query(), for a host that asks: it is told of NOT_READY too. */
+int32_t leati_timeline_answer(leati_timeline *timeline, uint64_t value, leat_error *err);
 /** Retires what has run on any timeline, so that what it held can be used again. Hold no timeline's lock. */
 void leati_timelines_retire(leat_device *device);
 /** Whether nothing on the device uses what `value` covered, for the memory allocator. Makes no deliveries and never

@@ -15,12 +15,12 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-/** Fails the test with the message of a call that did not return LEAT_OK. */
+/** Fails the test with the message of a call that did not return LEAT_OK, or did and left an error all the same. */
 #define assert_ok(call)                                                \
   do {                                                                 \
     leat_error err = {.struct_size = sizeof(err)};                     \
     const int32_t status_ = (call);                                    \
-    if (status_ != LEAT_OK) {                                          \
+    if (status_ != LEAT_OK || err.code != LEAT_OK) {                   \
       fail_msg("%s: status %d: %s", #call, (int)status_, err.message); \
     }                                                                  \
   } while (0)
