@@ -60,9 +60,11 @@ static bool is_scaled(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32
   uint32_t both[2], inverse[2], root, x;
   if (leati_expression_operands(f, v, "Div", both)) {
     *out_x = both[0];
-    const bool is = is_root(f, both[1], &x, out_uses, out_epsilon) && x == both[0];
+    if (!is_root(f, both[1], &x, out_uses, out_epsilon) || x != both[0]) {
+      return false;
+    }
     ++*out_uses;
-    return is;
+    return true;
   }
   if (!leati_expression_operands(f, v, "Mul", both)) {
     return false;
@@ -76,7 +78,9 @@ static bool is_scaled(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32
     is = (one || leati_expression_inside(f, both[side], "Reciprocal", &root)) &&
          is_root(f, root, &x, out_uses, out_epsilon) && x == *out_x;
   }
-  ++*out_uses;
+  if (is) {
+    ++*out_uses;
+  }
   return is;
 }
 

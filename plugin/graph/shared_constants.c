@@ -281,13 +281,14 @@ int32_t leati_shared_constants_take(leat_device *device, leati_shared_constant_r
   }
   /* Also after a failure: what was uploaded is in the table, or its memory is released, once it has run. */
   const int32_t waited = leati_stream_synchronize(stream, status == LEAT_OK ? err : NULL);
-  leati_role_leave(&constants->loader);
-  leati_streams_release(stream);
   status = status == LEAT_OK ? waited : status;
+  /* Before the next loader looks: what was not uploaded is not to be found. */
   for (uint32_t i = 0; i < count && status != LEAT_OK; ++i) {
     leati_shared_constant_release(device, requests[i].out);
     requests[i].out = NULL;
   }
+  leati_role_leave(&constants->loader);
+  leati_streams_release(stream);
   return status;
 }
 
