@@ -33,7 +33,9 @@ refused() {
 
 refused "there is no command 'nonsense'; ./dev help lists them" "$dev" nonsense
 refused "there is no command '-x'" "$dev" -x
-for command in setup test validation clang tsan limits aarch64; do
+refused "there is no job 'nonsense' to check; there are: asan " "$dev" check asan nonsense
+refused 'which wants the path of a file in this tree' "$dev" which
+for command in setup test ci validation clang tsan limits aarch64; do
   refused "$command takes no arguments ('extra')" "$dev" $command extra
 done
 refused "dist has no argument 'extra'; it has: --arch NAME" "$dev" dist extra

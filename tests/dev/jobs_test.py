@@ -46,6 +46,12 @@ class Table(unittest.TestCase):
             for part in re.split(r'\|(?![^(]*\))', job.tests) if job.tests else ():
                 self.assertTrue([test for test in TESTS if re.match(part, test.name)], part)
 
+    def test_no_test_has_a_limit_of_wall_time_of_its_own(self):
+        for file in FILES:
+            if file.endswith('CMakeLists.txt') and file != 'tests/CMakeLists.txt':
+                with open(os.path.join(TREE, file), encoding='utf-8') as opened:
+                    self.assertNotRegex(opened.read(), r'\sTIMEOUT \d', f'{file}: tools/ci/watch.py ends what hangs')
+
     def test_test_has_what_it_promises(self):
         quick = {test.name for test in TESTS if jobs.job_of(test.name) == 'test'}
         for pattern in (r'conformance\.mutant\.', r'nulldriver\.', r'lint\.', r'abi\.', r'unit\.(?!fusion\.without)',
