@@ -71,14 +71,14 @@ static void read_activation(const leati_node *node, product *out) {
 
 /* Reads a node as a product; false: it is none, or NULL. */
 static bool read_product(const leati_fusion *f, const leati_node *node, product *out) {
-  const bool gemm = leati_fusion_is(node, "", "Gemm");
-  const bool fused = leati_fusion_is(node, "leat", "FusedMatMul") || leati_fusion_is(node, "leat", "FusedConv");
-  *out = (product){.conv = leati_fusion_is(node, "", "Conv") || leati_fusion_is(node, "leat", "FusedConv"),
-                   .inputs = {0, 0, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE}};
-  if (!gemm && !fused && !out->conv && !leati_fusion_is(node, "", "MatMul") &&
+  const bool gemm = leati_fusion_is(node, "", "Gemm"), fused_conv = leati_fusion_is(node, "leat", "FusedConv");
+  const bool fused = fused_conv || leati_fusion_is(node, "leat", "FusedMatMul");
+  const bool conv = fused_conv || leati_fusion_is(node, "", "Conv");
+  if (!gemm && !fused && !conv && !leati_fusion_is(node, "", "MatMul") &&
       !leati_fusion_is(node, "com.microsoft", "FusedMatMul")) {
     return false;
   }
+  *out = (product){.conv = conv, .inputs = {0, 0, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE}};
   const uint32_t count = gemm ? 2 : node->input_count;
   for (uint32_t i = 0; i < count && i < INPUTS; ++i) {
     out->inputs[i] = node->inputs[i];
@@ -496,6 +496,8 @@ static void take_part(const leati_fusion *f, merger *m, uint32_t n) {
   if (!f->live[n] || !read_part(f, &f->nodes[n], part)) {
     return;
   }
+  m->nodes[m->count] = n;
+  m->results[m->count] = f->nodes[n].outputs[0];
   const product *const first = &m->products[0], *const active = &m->products[m->activated];
   if (part->inputs[0] != first->inputs[0] || part->alpha != first->alpha ||
       is_transposed(f, n) != is_transposed(f, m->nodes[0]) ||
@@ -503,8 +505,6 @@ static void take_part(const leati_fusion *f, merger *m, uint32_t n) {
     return;
   }
   const leati_view *b[LEATI_PRODUCTS_MAX], *c[LEATI_PRODUCTS_MAX];
-  m->nodes[m->count] = n;
-  m->results[m->count] = f->nodes[n].outputs[0];
   for (uint32_t i = 0; i <= m->count; ++i) {
     b[i] = leati_fusion_view(f, m->products[i].inputs[1]);
     c[i] = leati_fusion_view(f, m->results[i]);
@@ -517,11 +517,27 @@ static void take_part(const leati_fusion *f, merger *m, uint32_t n) {
   ++m->count;
 }
 
+/* How often a live node takes a value. */
+static uint32_t count_uses(const leati_fusion *f, uint32_t n, uint32_t v) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < f->nodes[n].input_count && f->live[n]; ++i) {
+    count += f->nodes[n].inputs[i] == v;
+  }
+  return count;
+}
+
 int32_t leati_fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  merger m = {.count = 0};
+  merger m;
+  m.count = m.activated = 0;
   take_part(f, &m, n);
-  for (uint32_t other = n + 1; m.count != 0 && m.count < LEATI_PRODUCTS_MAX && other < f->graph->node_count; ++other) {
-    take_part(f, &m, other);
+  const uint32_t x = m.count != 0 ? m.products[0].inputs[0] : LEAT_GRAPH_NO_VALUE;
+  uint32_t left = m.count != 0 ? f->uses[x] - count_uses(f, n, x) : 0;
+  for (uint32_t other = n + 1; left != 0 && m.count < LEATI_PRODUCTS_MAX && other < f->graph->node_count; ++other) {
+    const uint32_t uses = count_uses(f, other, x);
+    if (uses != 0) {
+      left -= uses;
+      take_part(f, &m, other);
+    }
   }
   if (m.count < 2) {
     return LEAT_OK;

@@ -24,7 +24,7 @@ struct leati_fused_op {
 
 int32_t leati_fusion_begin(const leat_graph *graph, const leati_inference *inference, const bool *live, leati_fusion *f,
                            leat_error *err) {
-  *f = (leati_fusion){.graph = graph, .inference = inference};
+  *f = (leati_fusion){.graph = graph, .inference = inference, .doubtful_begin = NONE};
   f->nodes = leati_calloc((size_t)graph->node_count + 1, sizeof(*f->nodes));
   f->live = leati_calloc((size_t)graph->node_count + 1, sizeof(*f->live));
   f->makers = leati_calloc((size_t)graph->value_count + 1, sizeof(*f->makers));
@@ -66,8 +66,13 @@ void leati_fusion_end(leati_fusion *fusion) {
 
 /* ---- Looking ---------------------------------------------------------------------------------------------------- */
 
+/* Rules ask this of every node, many times: most names differ in their first letter. */
 bool leati_fusion_is(const leati_node *node, const char *domain, const char *name) {
-  return node != NULL && strcmp(node->op->def->info.name, name) == 0 && strcmp(node->op->def->info.domain, domain) == 0;
+  if (node == NULL) {
+    return false;
+  }
+  const leat_op_info *const info = &node->op->def->info;
+  return info->name[0] == name[0] && strcmp(info->name, name) == 0 && strcmp(info->domain, domain) == 0;
 }
 
 const leati_node *leati_fusion_maker(const leati_fusion *f, uint32_t v) {
@@ -177,11 +182,14 @@ static bool is_used(const leati_fusion *f, const leati_node *node) {
   return used;
 }
 
-/* Ends the use of values by a node. */
+/* Ends the use of values by a node, and notes which nodes may be needed by nobody then. */
 static void leave_values(leati_fusion *f, const uint32_t *values, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (values[i] != LEAT_GRAPH_NO_VALUE) {
-      --f->uses[values[i]];
+    const uint32_t v = values[i];
+    if (v != LEAT_GRAPH_NO_VALUE && --f->uses[v] == 0 && f->graph->values[v].kind == LEATI_VALUE_RESULT) {
+      const uint32_t maker = f->makers[v] != NONE ? f->makers[v] : f->graph->values[v].source;
+      f->doubtful_begin = maker < f->doubtful_begin ? maker : f->doubtful_begin;
+      f->doubtful_end = maker + 1 > f->doubtful_end ? maker + 1 : f->doubtful_end;
     }
   }
 }
@@ -192,15 +200,15 @@ static void drop_node(leati_fusion *f, uint32_t n) {
   leave_values(f, f->nodes[n].inputs, f->nodes[n].input_count);
 }
 
-/* Ends the use of values by a node, and the life of nodes that nobody needs then. Nodes are looked at from the last to
- * the first, so that each is looked at once. */
-static void drop_values(leati_fusion *f, uint32_t n, const uint32_t *values, uint32_t count) {
-  leave_values(f, values, count);
-  while (n-- > 0) {
+/* Ends the life of nodes that nobody needs: from the last to the first, so that each is looked at once. */
+static void drop_unneeded(leati_fusion *f) {
+  for (uint32_t n = f->doubtful_end; n-- > f->doubtful_begin;) {
     if (f->live[n] && !is_used(f, &f->nodes[n])) {
       drop_node(f, n);
     }
   }
+  f->doubtful_begin = NONE;
+  f->doubtful_end = 0;
 }
 
 /* Fails unless a node gives what its outputs are known to be. */
@@ -293,7 +301,8 @@ static void put_node(leati_fusion *f, uint32_t n, const leati_node *node) {
     }
     f->makers[node->outputs[o]] = n;
   }
-  drop_values(f, n, before.inputs, before.input_count);
+  leave_values(f, before.inputs, before.input_count);
+  drop_unneeded(f);
 }
 
 int32_t leati_fusion_replace(leati_fusion *f, uint32_t n, const leati_fusion_node *with, bool *out_done,

@@ -20,9 +20,10 @@ typedef struct leati_fusion {
   const leati_inference *inference; /**< of all values */
   leati_node *nodes;                /**< as many as the graph has */
   bool *live;                       /**< by node: it is needed */
-  uint32_t *makers;            /**< by value: the node that makes it; UINT32_MAX: none, or it need not run for it */
-  uint32_t *uses;              /**< by value: inputs of live nodes that take it, and outputs of the graph */
-  struct leati_fused_op *made; /**< operators that rules made */
+  uint32_t *makers; /**< by value: the node that makes it; UINT32_MAX: none, or it need not run for it */
+  uint32_t *uses;   /**< by value: inputs of live nodes that take it, and outputs of the graph */
+  uint32_t doubtful_begin, doubtful_end; /**< from which node to which there may be some that nobody needs any more */
+  struct leati_fused_op *made;           /**< operators that rules made */
   uint32_t counts[LEATI_FUSION_COUNT];
 } leati_fusion;
 

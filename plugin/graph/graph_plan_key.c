@@ -104,7 +104,11 @@ int32_t leati_graph_plan_narrow(const leati_inference *inference, const leati_no
                                 leati_graph_plan *plan, leat_error *err) {
   const leat_graph *const graph = inference->graph;
   int32_t status = LEAT_OK;
-  for (uint32_t n = 0; n < graph->node_count && status == LEAT_OK; ++n) {
+  bool any = false;
+  for (uint32_t i = 0; i < graph->input_count; ++i) {
+    any = any || plan->tensors[i].ranged;
+  }
+  for (uint32_t n = 0; any && n < graph->node_count && status == LEAT_OK; ++n) {
     if (nodes[n].folded || (live != NULL && !live[n]) || !has_ranged_input(plan, graph, &nodes[n])) {
       continue;
     }

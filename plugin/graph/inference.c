@@ -14,10 +14,14 @@
 #define EVALUATED_MAX 4096
 #define EVALUATED_ALL_MAX (1u << 20)
 
-/* Elements that a node gave on the host. */
+/* Bytes of a piece of memory for the elements of many nodes, most of which give a few numbers. */
+#define SCRAP_BYTES 8192
+
+/* Elements that nodes gave on the host. */
 struct leati_scrap {
   struct leati_scrap *next;
-  int64_t bytes[]; /* aligned for all that is read from there */
+  uint64_t used, size; /* bytes */
+  int64_t bytes[];     /* aligned for all that is read from there */
 };
 
 int32_t leati_inference_begin(const leat_graph *graph, leati_inference *out, leat_error *err) {
@@ -113,15 +117,23 @@ int32_t leati_inference_open_node(const leati_inference *inference, const leati_
   return leati_arguments_infer(node->op, a, bound, err);
 }
 
-/* Room for the elements of a value. */
-static int32_t make_scrap(leati_inference *inference, leati_known_value *value, leat_error *err) {
-  struct leati_scrap *const scrap = leati_calloc(1, sizeof(*scrap) + (value->view.count + 1) * value->view.item_size);
-  if (scrap == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a node gives on the host");
+/* Room for the elements of a value, and for one more. */
+static int32_t make_scrap(leati_inference *inference, leati_known_value *value, void **out_bytes, leat_error *err) {
+  const uint64_t size = ((value->view.count + 1) * value->view.item_size + 7) / 8 * 8;
+  struct leati_scrap *scrap = inference->scraps;
+  if (scrap == NULL || scrap->size - scrap->used < size) {
+    const uint64_t room = size < SCRAP_BYTES ? SCRAP_BYTES : size;
+    scrap = leati_calloc(1, sizeof(*scrap) + room);
+    if (scrap == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a node gives on the host");
+    }
+    scrap->size = room;
+    scrap->next = inference->scraps;
+    inference->scraps = scrap;
   }
-  scrap->next = inference->scraps;
-  inference->scraps = scrap;
-  value->bytes = scrap->bytes;
+  *out_bytes = (unsigned char *)scrap->bytes + scrap->used;
+  value->bytes = *out_bytes;
+  scrap->used += size;
   return LEAT_OK;
 }
 
@@ -129,8 +141,8 @@ static int32_t make_scrap(leati_inference *inference, leati_known_value *value, 
 static int32_t ask_node(leati_inference *inference, const leati_node *node, leati_arguments *a, uint32_t o,
                         leat_error *err) {
   leati_known_value *const value = &inference->values[node->outputs[o]];
-  LEATI_TRY(make_scrap(inference, value, err));
-  void *const bytes = inference->scraps->bytes;
+  void *bytes;
+  LEATI_TRY(make_scrap(inference, value, &bytes, err));
   for (uint32_t i = 0; i < node->output_count; ++i) {
     memset(&a->outputs[i], 0, sizeof(a->outputs[i]));
   }
@@ -166,22 +178,28 @@ static int32_t evaluate_node(leati_inference *inference, const leati_node *node,
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%llu elements, from which shapes follow; supported: up to %u",
                       (unsigned long long)value->view.count, DECIDING_MAX);
   }
-  leati_elements *const inputs = leati_calloc((size_t)node->input_count + 1, sizeof(*inputs));
-  if (inputs == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u inputs", node->input_count);
-  }
-  for (uint32_t i = 0; i < node->input_count; ++i) {
-    if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
-      const leati_known_value *const input = &inference->values[node->inputs[i]];
-      inputs[i] = (leati_elements){.view = &input->view, .bytes = input->bytes};
+  leati_elements inline_inputs[LEATI_INLINE_ARGUMENTS], *inputs = inline_inputs;
+  if (node->input_count > LEATI_INLINE_ARGUMENTS) {
+    inputs = leati_calloc(node->input_count, sizeof(*inputs));
+    if (inputs == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u inputs", node->input_count);
     }
   }
-  inference->evaluated += inference->graph->values[node->outputs[0]].decides ? 0 : value->view.count;
-  const int32_t status = make_scrap(inference, value, err);
-  if (status == LEAT_OK) {
-    leati_evaluate(node, inputs, &value->view, inference->scraps->bytes);
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    const leati_known_value *const input =
+        node->inputs[i] != LEAT_GRAPH_NO_VALUE ? &inference->values[node->inputs[i]] : NULL;
+    inputs[i] =
+        (leati_elements){.view = input != NULL ? &input->view : NULL, .bytes = input != NULL ? input->bytes : NULL};
   }
-  leati_free(inputs);
+  inference->evaluated += inference->graph->values[node->outputs[0]].decides ? 0 : value->view.count;
+  void *bytes;
+  const int32_t status = make_scrap(inference, value, &bytes, err);
+  if (status == LEAT_OK) {
+    leati_evaluate(node, inputs, &value->view, bytes);
+  }
+  if (inputs != inline_inputs) {
+    leati_free(inputs);
+  }
   return status;
 }
 
