@@ -18,7 +18,7 @@ typedef struct call {
   DLTensor *outputs;
   const DLTensor **input_views;
   const DLTensor **output_views;
-  leat_shape *shapes; /* of outputs, where they must be inferred */
+  leat_shape *shapes; /* of outputs */
   leat_shape **wanted_shapes;
 } call;
 
@@ -117,7 +117,7 @@ static OrtStatus *infer(leati_callee *self, call *here) {
                           : leat->graph->infer(self->graph, self->input_count, here->input_views, self->output_count,
                                                here->wanted_shapes, &error);
   if (code == LEAT_OK) {
-    leati_shape_cache_keep(&self->shapes, self->input_count, here->input_views, self->output_count, here->shapes);
+    leati_shape_cache_add(&self->shapes, self->input_count, here->input_views, self->output_count, here->shapes);
   }
   return leati_status_from(self->runtime, code, &error, "shapes");
 }
@@ -129,16 +129,14 @@ static OrtStatus *compute_on(leati_callee *self, OrtKernelContext *context, leat
       return status;
     }
   }
-  const leat_shape *shapes = leati_shape_cache_find(&self->shapes, self->input_count, here->input_views);
-  if (!shapes) {
+  if (!leati_shape_cache_find(&self->shapes, self->input_count, here->input_views, self->output_count, here->shapes)) {
     OrtStatus *status = infer(self, here);
     if (status) {
       return status;
     }
-    shapes = here->shapes;
   }
   for (uint32_t i = 0; i < self->output_count; i++) {
-    OrtStatus *status = output_view(self, context, i, &shapes[i], here);
+    OrtStatus *status = output_view(self, context, i, &here->shapes[i], here);
     if (status) {
       return status;
     }

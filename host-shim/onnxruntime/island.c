@@ -125,6 +125,7 @@ OrtStatus *leati_island_create(leati_shared_device *device, const leati_kernel_r
                                     .Compute = island_compute,
                                     .ReleaseState = island_release_state};
   self->callee = (leati_callee){.runtime = runtime, .device = device};
+  leati_shape_cache_begin(&self->callee.shapes);
   leati_graph_description description = {0};
   OrtStatus *status = leati_graph_description_read(&description, registry, inputs, graph, fused);
   if (!status) {

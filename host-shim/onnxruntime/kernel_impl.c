@@ -125,6 +125,7 @@ static OrtStatus *kernel_begin(const leati_runtime *runtime, const OrtKernelInfo
   self->base.ort_version_supported = runtime->version;
   self->base.Release = kernel_release;
   self->callee = (leati_callee){.runtime = runtime, .device = ((const leati_ep_head *)ep)->device, .label = label};
+  leati_shape_cache_begin(&self->callee.shapes);
   *out = self;
   return NULL;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shape_cache.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "common/hash.h"
 
 /* What a case knows of an input. */
 typedef struct known_input {
@@ -16,11 +17,20 @@ typedef struct known_input {
 } known_input;
 
 /* In one piece of memory: inputs, shapes and values lie behind it. */
-struct leati_shape_case {
+typedef struct shape_case {
+  leati_lru_entry entry;
   const leat_shape *shapes;
   const known_input *inputs;
-};
-typedef struct leati_shape_case shape_case;
+} shape_case;
+
+/* The threads that look, at any node: they are done in no time. */
+static leati_lru_readers readers;
+
+/* A number of this thread. */
+static uint32_t thread_number(void) {
+  static _Thread_local char own;
+  return (uint32_t)leati_hash_word(0, (uintptr_t)&own);
+}
 
 static bool same_dims(const int64_t *a, const int64_t *b, int32_t count) {
   int32_t i = 0;
@@ -40,24 +50,6 @@ static bool fits(const known_input *known, const DLTensor *input) {
   }
   return input->ndim == known->ndim && memcmp(&input->dtype, &known->dtype, sizeof(known->dtype)) == 0 &&
          same_dims(input->shape, known->dims, known->ndim) && same_value(known, input->data);
-}
-
-const leat_shape *leati_shape_cache_find(const leati_shape_cache *cache, uint32_t input_count,
-                                         const DLTensor *const *inputs) {
-  for (uint32_t k = 0; k < LEATI_SHAPE_CASES_MAX; k++) {
-    const shape_case *kept = atomic_load_explicit(&cache->at[k], memory_order_acquire);
-    if (!kept) {
-      return NULL;
-    }
-    uint32_t i = 0;
-    while (i < input_count && fits(&kept->inputs[i], inputs[i])) {
-      i++;
-    }
-    if (i == input_count) {
-      return kept->shapes;
-    }
-  }
-  return NULL;
 }
 
 /* Bytes of the value of an input on the host; more than LEATI_SHAPE_VALUES_MAX stand for themselves and for more. */
@@ -87,17 +79,76 @@ static size_t values_size(uint32_t input_count, const DLTensor *const *inputs) {
   return all;
 }
 
+/* The hash of all that shapes follow from. */
+static uint64_t hash_of(uint32_t input_count, const DLTensor *const *inputs) {
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < input_count; i++) {
+    const DLTensor *input = inputs[i];
+    hash = leati_hash_word(hash, input ? 1 + (uint64_t)input->ndim : 0);
+    for (int32_t d = 0; input && d < input->ndim; d++) {
+      hash = leati_hash_word(hash, (uint64_t)input->shape[d]);
+    }
+    const size_t size = value_size(input);
+    if (size != 0 && input->data) {
+      hash = leati_hash_bytes(hash, input->data, size);
+    }
+  }
+  return hash;
+}
+
+/* For a thread that is counted in, or adds. */
+static leati_lru_entry *find(const leati_shape_cache *cache, uint64_t hash, uint32_t input_count,
+                             const DLTensor *const *inputs) {
+  leati_lru_entry *at = leati_lru_first(&cache->table, hash);
+  bool found = false;
+  while (at && !found) {
+    const known_input *known = ((const shape_case *)at)->inputs;
+    uint32_t i = 0;
+    while (at->hash == hash && i < input_count && fits(&known[i], inputs[i])) {
+      i++;
+    }
+    found = at->hash == hash && i == input_count;
+    at = found ? at : leati_lru_next(at);
+  }
+  return at;
+}
+
+void leati_shape_cache_begin(leati_shape_cache *cache) {
+  *cache = (leati_shape_cache){
+      .table = {.buckets = cache->buckets, .bucket_count = LEATI_SHAPE_BUCKETS, .bytes_max = LEATI_SHAPE_CASES_BYTES}};
+}
+
+bool leati_shape_cache_find(const leati_shape_cache *cache, uint32_t input_count, const DLTensor *const *inputs,
+                            uint32_t output_count, leat_shape *shapes) {
+  if (values_size(input_count, inputs) > LEATI_SHAPE_VALUES_MAX) {
+    return false;
+  }
+  const uint64_t hash = hash_of(input_count, inputs);
+  leati_lru_counter *counter = leati_lru_enter(&readers, thread_number());
+  leati_lru_entry *found = find(cache, hash, input_count, inputs);
+  if (found) {
+    leati_lru_use(&cache->table, found);
+    memcpy(shapes, ((const shape_case *)found)->shapes, output_count * sizeof(*shapes));
+  }
+  leati_lru_leave(counter);
+  return found;
+}
+
 static shape_case *make_case(uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
                              const leat_shape *shapes, size_t values) {
   const size_t inputs_size = input_count * sizeof(known_input), shapes_size = output_count * sizeof(leat_shape);
-  shape_case *made = calloc(1, sizeof(*made) + inputs_size + shapes_size + values);
+  const size_t size = sizeof(shape_case) + inputs_size + shapes_size + values;
+  shape_case *made = calloc(1, size);
   if (!made) {
     return NULL;
   }
   known_input *known = (known_input *)(void *)(made + 1);
   leat_shape *kept = (leat_shape *)(void *)(known + input_count);
   unsigned char *value = (unsigned char *)(kept + output_count);
-  *made = (shape_case){.shapes = kept, .inputs = known};
+  made->shapes = kept;
+  made->inputs = known;
+  made->entry.hash = hash_of(input_count, inputs);
+  made->entry.bytes = size;
   memcpy(kept, shapes, shapes_size);
   for (uint32_t i = 0; i < input_count; i++) {
     const DLTensor *input = inputs[i];
@@ -117,31 +168,32 @@ static shape_case *make_case(uint32_t input_count, const DLTensor *const *inputs
   return made;
 }
 
-void leati_shape_cache_keep(leati_shape_cache *cache, uint32_t input_count, const DLTensor *const *inputs,
-                            uint32_t output_count, const leat_shape *shapes) {
-  uint32_t place = 0;
-  while (place < LEATI_SHAPE_CASES_MAX && atomic_load_explicit(&cache->at[place], memory_order_relaxed)) {
-    place++;
+static void free_all(leati_lru_entry *entry) {
+  while (entry) {
+    leati_lru_entry *next = entry->next_out;
+    free(entry);
+    entry = next;
   }
+}
+
+void leati_shape_cache_add(leati_shape_cache *cache, uint32_t input_count, const DLTensor *const *inputs,
+                           uint32_t output_count, const leat_shape *shapes) {
   const size_t values = values_size(input_count, inputs);
-  if (place == LEATI_SHAPE_CASES_MAX || values > LEATI_SHAPE_VALUES_MAX) {
+  if (values > LEATI_SHAPE_VALUES_MAX || atomic_exchange_explicit(&cache->adding, true, memory_order_acquire)) {
     return;
   }
-  shape_case *made = make_case(input_count, inputs, output_count, shapes, values);
-  /* Of two threads that made the same case both may keep it, if there is room: then the first is found. */
-  for (; made && place < LEATI_SHAPE_CASES_MAX; place++) {
-    shape_case *expected = NULL;
-    if (atomic_compare_exchange_strong_explicit(&cache->at[place], &expected, made, memory_order_release,
-                                                memory_order_relaxed)) {
-      return;
+  leati_lru_entry *unused = leati_lru_collect(&cache->table, &readers);
+  /* Another thread may have added the same. */
+  if (!find(cache, hash_of(input_count, inputs), input_count, inputs)) {
+    shape_case *made = make_case(input_count, inputs, output_count, shapes, values);
+    if (made && !leati_lru_add(&cache->table, &made->entry)) {
+      free(made);
     }
   }
-  free(made);
+  atomic_store_explicit(&cache->adding, false, memory_order_release);
+  free_all(unused);
 }
 
 void leati_shape_cache_clear(leati_shape_cache *cache) {
-  for (uint32_t k = 0; k < LEATI_SHAPE_CASES_MAX; k++) {
-    free(atomic_load_explicit(&cache->at[k], memory_order_relaxed));
-    atomic_store_explicit(&cache->at[k], NULL, memory_order_relaxed);
-  }
+  free_all(leati_lru_clear(&cache->table));
 }
