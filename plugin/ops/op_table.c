@@ -23,10 +23,11 @@ struct leati_ops {
   leati_mutex lock;
   leat_op *first;
   leati_kernel_verdicts kernels;
+  leati_lru_readers readers; /* threads that look for plans of any of them */
 };
 
 int32_t leati_ops_create(leat_device *device, leat_error *err) {
-  struct leati_ops *const ops = leati_calloc(1, sizeof(*ops));
+  struct leati_ops *const ops = leati_calloc_line(sizeof(*ops));
   if (ops == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the list of operators");
   }
@@ -191,6 +192,7 @@ int32_t leati_op_make(leat_device *device, const leat_op_desc *desc, leat_op **o
   }
   if (status == LEAT_OK) {
     op->kind = LEATI_KIND_OP;
+    leati_plan_cache_begin(&op->plans);
     op->since_version = in.desc.since_version;
     op->def = in.def;
     op->device = device;
@@ -272,7 +274,7 @@ static inline int32_t check_call(const leat_op *op, uint32_t input_count, const 
                           op->def->info.name, input_count);
 }
 
-/* Infers what no plan is kept for. */
+/* Infers what no plan is cached for. */
 static int32_t infer_anew(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs, uint32_t output_count,
                           leat_shape *const *out, leat_error *err) {
   leati_arguments a;
@@ -299,9 +301,11 @@ static int32_t op_infer(const leat_op *op, uint32_t input_count, const DLTensor 
                       output_count);
   }
   LEATI_TRY(check_call(op, input_count, inputs, output_count, err));
-  const leat_shape *const known = leati_plan_cache_shapes(&op->plans, input_count, inputs, output_count);
-  return known != NULL ? leati_arguments_export_shapes(known, output_count, out, err)
-                       : infer_anew(op, input_count, inputs, output_count, out, err);
+  leati_lru_counter *const counter = leati_lru_enter(&op->device->ops->readers, leati_thread_id());
+  const leat_shape *const known = leati_plan_cache_shapes(&op->plans, op, input_count, inputs, output_count);
+  const int32_t status = known != NULL ? leati_arguments_export_shapes(known, output_count, out, err) : LEAT_OK;
+  leati_lru_leave(counter);
+  return known != NULL ? status : infer_anew(op, input_count, inputs, output_count, out, err);
 }
 
 /* ---- Invoking --------------------------------------------------------------------------------------------------- */
@@ -342,7 +346,7 @@ static int32_t plan_and_record(const leat_op *op, leat_stream *stream, leati_arg
   if (status == LEAT_OK) {
     /* The caches of an operator are its only part that changes. */
     leati_plan_cache *const cache = (leati_plan_cache *)&op->plans;
-    leati_plan_cache_keep(cache, &planner, &op->def->info, &a->call, inputs, outputs, a->shapes);
+    leati_plan_cache_add(cache, &op->device->ops->readers, &planner, op, &a->call, inputs, outputs, a->shapes);
     const leati_plan plan = leati_planner_plan(&planner);
     status = record(stream, &plan, bindings, err);
   }
@@ -353,7 +357,7 @@ static int32_t plan_and_record(const leat_op *op, leat_stream *stream, leati_arg
   return status;
 }
 
-/* A call that no plan is kept for. */
+/* A call that no plan is cached for. */
 static int32_t invoke_anew(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
                            uint32_t output_count, const DLTensor *const *outputs, leat_error *err) {
   leati_arguments a;
@@ -384,10 +388,12 @@ static int32_t op_invoke(const leat_op *op, leat_stream *stream, uint32_t input_
                       op->def->info.name, output_count);
   }
   leati_binding bindings[LEATI_BINDINGS_MAX];
+  leati_lru_counter *const counter = leati_lru_enter(&op->device->ops->readers, stream->number);
   const leati_plan *const plan =
-      leati_plan_cache_find(&op->plans, op->device, input_count, inputs, output_count, outputs, bindings);
-  return plan != NULL ? record(stream, plan, bindings, err)
-                      : invoke_anew(op, stream, input_count, inputs, output_count, outputs, err);
+      leati_plan_cache_find(&op->plans, op, input_count, inputs, output_count, outputs, bindings);
+  const int32_t status = plan != NULL ? record(stream, plan, bindings, err) : LEAT_OK;
+  leati_lru_leave(counter);
+  return plan != NULL ? status : invoke_anew(op, stream, input_count, inputs, output_count, outputs, err);
 }
 
 const leat_op_api leati_op_table = {

@@ -3,10 +3,13 @@
 
 #include <string.h>
 
+#include "common/hash.h"
 #include "core/sync.h"
 #include "device/device.h"
 #include "memory/memory.h"
 #include "ops/dims.h"
+#include "ops/op_state.h"
+#include "policy/constants.h"
 
 /* Where a tensor lies and what it holds: members of DLTensor that follow each other, compared in one go. */
 typedef struct tensor_kind {
@@ -30,19 +33,20 @@ typedef struct known_argument {
   uint8_t residue;        /* of the address, modulo LEATI_PROMISED */
   uint64_t before, after; /* bytes touched before the address, and from it on */
   uint32_t value_size;
-  const unsigned char *value; /* of an input on the host */
+  const unsigned char *value; /* of an input on the host; NULL: a whole number */
+  int64_t least, most;        /* from here to here */
   int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
 } known_argument;
 
-struct leati_kept_plan {
+typedef struct kept_plan {
+  leati_lru_entry entry;
   leati_plan plan;
   uint32_t input_count, output_count;
   bool copies_unless_aliased; /* the plan depends on whether output 0 is the memory of input 0, */
   bool aliased;               /* which it is */
   const leat_shape *shapes;
   const known_argument *arguments; /* inputs, then outputs */
-};
-typedef struct leati_kept_plan kept_plan;
+} kept_plan;
 
 uint32_t leati_alias_of(const leat_op_info *info, uint32_t i) {
   const bool first = (info->flags & LEAT_OP_IN_PLACE) != 0 || ((info->flags & LEAT_OP_ALIAS) != 0 && i == 0);
@@ -80,6 +84,27 @@ static inline bool fits_strides(const known_argument *known, const DLTensor *ten
           (!known->has_strides || leati_same_numbers(tensor->strides, known->strides, known->kind.ndim)));
 }
 
+/* The whole number of 32 or 64 bits that is at an address of any alignment. */
+static int64_t read_number(const void *at, uint8_t bits) {
+  int64_t wide;
+  int32_t narrow;
+  if (bits == 64) {
+    memcpy(&wide, at, sizeof(wide));
+    return wide;
+  }
+  memcpy(&narrow, at, sizeof(narrow));
+  return narrow;
+}
+
+/* Whether elements on the host are such as a plan is for. */
+static bool fits_value(const known_argument *known, const void *data) {
+  if (known->value_size == 0 || known->value != NULL) {
+    return known->value_size == 0 || memcmp(data, known->value, known->value_size) == 0;
+  }
+  const int64_t number = read_number(data, known->kind.dtype.bits);
+  return number >= known->least && number <= known->most;
+}
+
 static bool fits_host(const known_argument *known, const DLTensor *tensor, leati_binding *out) {
   uint64_t end;
   if (known->has_elements && tensor->data == NULL) {
@@ -90,7 +115,7 @@ static bool fits_host(const known_argument *known, const DLTensor *tensor, leati
     return false;
   }
   out->data = known->has_elements ? (unsigned char *)tensor->data + tensor->byte_offset : NULL;
-  return known->value_size == 0 || memcmp(out->data, known->value, known->value_size) == 0;
+  return fits_value(known, out->data);
 }
 
 static inline bool fits_device(const known_argument *known, const DLTensor *tensor, leat_device *device,
@@ -168,32 +193,63 @@ static bool fits_sharing(const kept_plan *kept, const leati_binding *bindings) {
   return !kept->copies_unless_aliased || aliased == kept->aliased;
 }
 
-const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, leat_device *device, uint32_t input_count,
+/* The bytes of a tensor on the host of which plans may follow, which is compact; 0: of others, and of what is wrong. */
+static size_t small_size(const DLTensor *tensor) {
+  size_t size = (tensor->dtype.bits * tensor->dtype.lanes + 7u) / 8u;
+  for (int32_t d = 0; d < tensor->ndim; ++d) {
+    if (tensor->shape[d] < 0 || __builtin_mul_overflow(size, (size_t)tensor->shape[d], &size)) {
+      return 0;
+    }
+  }
+  return tensor->strides == NULL && tensor->data != NULL && size <= LEATI_PLAN_VALUE_MAX ? size : 0;
+}
+
+/* The hash of the inputs' shapes and of values on the host; of the latter only where they are compared whole. What is
+ * wrong with arguments is found out by others. */
+static uint64_t hash_of(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs) {
+  const leati_op_def *const def = op->def;
+  uint64_t hash = 0;
+  for (uint32_t i = 0; i < input_count; ++i) {
+    const DLTensor *const tensor = inputs[i];
+    const bool readable = tensor != NULL && tensor->ndim >= 0 && tensor->ndim <= LEAT_MAX_RANK &&
+                          (tensor->ndim == 0 || tensor->shape != NULL);
+    hash = leati_hash_word(hash, readable ? 1 + (uint64_t)tensor->ndim : 0);
+    for (int32_t d = 0; readable && d < tensor->ndim; ++d) {
+      hash = leati_hash_word(hash, (uint64_t)tensor->shape[d]);
+    }
+    const bool compared = readable && leati_op_is_host(def->info.host_inputs, i) && def->host_range == NULL &&
+                          tensor->device.device_type == kDLCPU;
+    const size_t size = compared ? small_size(tensor) : 0;
+    if (size != 0) {
+      hash = leati_hash_bytes(hash, (const unsigned char *)tensor->data + tensor->byte_offset, size);
+    }
+  }
+  return hash;
+}
+
+const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, const leat_op *op, uint32_t input_count,
                                         const DLTensor *const *inputs, uint32_t output_count,
                                         const DLTensor *const *outputs, leati_binding *bindings) {
-  for (uint32_t k = 0; k < LEATI_PLANS_MAX; ++k) {
-    const kept_plan *const kept = atomic_load_explicit(&cache->at[k], memory_order_acquire);
-    if (kept == NULL) {
-      return NULL;
-    }
+  const uint64_t hash = hash_of(op, input_count, inputs);
+  for (leati_lru_entry *at = leati_lru_first(&cache->table, hash); at != NULL; at = leati_lru_next(at)) {
+    const kept_plan *const kept = (const kept_plan *)at;
     /* Looking for blocks takes longest: only for the one plan whose shapes fit. */
-    if (kept->input_count == input_count && kept->output_count == output_count &&
-        fit_descriptions(kept, inputs, outputs, bindings) && fit_device(kept, device, inputs, outputs, bindings) &&
+    if (at->hash == hash && kept->input_count == input_count && kept->output_count == output_count &&
+        fit_descriptions(kept, inputs, outputs, bindings) && fit_device(kept, op->device, inputs, outputs, bindings) &&
         fits_sharing(kept, bindings)) {
+      leati_lru_use(&cache->table, at);
       return &kept->plan;
     }
   }
   return NULL;
 }
 
-const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, uint32_t input_count,
+const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, const leat_op *op, uint32_t input_count,
                                           const DLTensor *const *inputs, uint32_t output_count) {
-  for (uint32_t k = 0; k < LEATI_PLANS_MAX; ++k) {
-    const kept_plan *const kept = atomic_load_explicit(&cache->at[k], memory_order_acquire);
-    if (kept == NULL) {
-      return NULL;
-    }
-    bool found = kept->input_count == input_count && kept->output_count == output_count;
+  const uint64_t hash = hash_of(op, input_count, inputs);
+  for (const leati_lru_entry *at = leati_lru_first(&cache->table, hash); at != NULL; at = leati_lru_next(at)) {
+    const kept_plan *const kept = (const kept_plan *)at;
+    bool found = at->hash == hash && kept->input_count == input_count && kept->output_count == output_count;
     for (uint32_t i = 0; i < input_count && found; ++i) {
       const known_argument *const known = &kept->arguments[i];
       leati_binding binding;
@@ -207,7 +263,7 @@ const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, uint32_
   return NULL;
 }
 
-/* ---- Keeping ---------------------------------------------------------------------------------------------------- */
+/* ---- Adding ----------------------------------------------------------------------------------------------------- */
 
 /* Bytes of the value of an input on the host. */
 static size_t value_size(const leati_view *input) {
@@ -233,8 +289,10 @@ static known_argument know(const leati_view *view, const DLTensor *tensor) {
 }
 
 /* Fills in what a plan knows of a call; values go to `values`. */
-static void know_all(const leat_op_info *info, const leati_call *call, const DLTensor *const *inputs,
+static void know_all(const leat_op *op, const leati_call *call, const DLTensor *const *inputs,
                      const DLTensor *const *outputs, known_argument *out, unsigned char *values) {
+  const leati_op_def *const def = op->def;
+  const leat_op_info *const info = &def->info;
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const leati_view *const input = &call->inputs[i];
     out[i] = know(input, inputs[i]);
@@ -243,7 +301,10 @@ static void know_all(const leat_op_info *info, const leati_call *call, const DLT
                      leati_may_alias(info, i, input, o, &call->outputs[o]);
     out[i].alias = may ? o : LEATI_NO_ALIAS;
     out[i].value_size = (uint32_t)value_size(input);
-    if (out[i].value_size != 0) {
+    const bool ranged = out[i].value_size != 0 && input->count == 1 && def->host_range != NULL &&
+                        (input->type & (LEAT_TYPE_INT32 | LEAT_TYPE_INT64)) != 0 &&
+                        def->host_range(op, call, i, &out[i].least, &out[i].most);
+    if (out[i].value_size != 0 && !ranged) {
       memcpy(values, input->data, out[i].value_size);
       out[i].value = values;
       values += out[i].value_size;
@@ -254,10 +315,53 @@ static void know_all(const leat_op_info *info, const leati_call *call, const DLT
   }
 }
 
-void leati_plan_cache_keep(leati_plan_cache *cache, const leati_planner *planner, const leat_op_info *info,
-                           const leati_call *call, const DLTensor *const *inputs, const DLTensor *const *outputs,
-                           const leat_shape *shapes) {
+/* A plan for a call with what it is for; NULL: there is no memory. `values`: bytes of values on the host. */
+static kept_plan *make_kept(const leati_planner *planner, const leat_op *op, const leati_call *call,
+                            const DLTensor *const *inputs, const DLTensor *const *outputs, const leat_shape *shapes,
+                            size_t values) {
   const uint32_t count = call->input_count + call->output_count;
+  const size_t shapes_size = call->output_count * sizeof(*shapes);
+  leati_plan plan;
+  size_t size;
+  kept_plan *const kept =
+      leati_planner_keep(planner, sizeof(*kept) + count * sizeof(known_argument) + shapes_size + values, &plan, &size);
+  if (kept == NULL) {
+    return NULL;
+  }
+  known_argument *const arguments = (known_argument *)(void *)(kept + 1);
+  leat_shape *const kept_shapes = (leat_shape *)(void *)(arguments + count);
+  kept->entry.hash = hash_of(op, call->input_count, inputs);
+  kept->entry.bytes = size;
+  kept->plan = plan;
+  kept->input_count = call->input_count;
+  kept->output_count = call->output_count;
+  kept->copies_unless_aliased = (op->def->info.flags & LEAT_OP_ALIAS) != 0;
+  kept->aliased = call->input_count != 0 && call->inputs[0].count != 0 && call->outputs[0].present &&
+                  call->inputs[0].address == call->outputs[0].address;
+  kept->shapes = kept_shapes;
+  kept->arguments = arguments;
+  know_all(op, call, inputs, outputs, arguments, (unsigned char *)(kept_shapes + call->output_count));
+  memcpy(kept_shapes, shapes, shapes_size);
+  return kept;
+}
+
+static void free_all(leati_lru_entry *entry) {
+  while (entry != NULL) {
+    leati_lru_entry *const next = entry->next_out;
+    leati_free(entry);
+    entry = next;
+  }
+}
+
+void leati_plan_cache_begin(leati_plan_cache *cache) {
+  cache->table.buckets = cache->buckets;
+  cache->table.bucket_count = LEATI_PLAN_BUCKETS;
+  cache->table.bytes_max = LEATI_PLANS_BYTES;
+}
+
+void leati_plan_cache_add(leati_plan_cache *cache, const leati_lru_readers *readers, const leati_planner *planner,
+                          const leat_op *op, const leati_call *call, const DLTensor *const *inputs,
+                          const DLTensor *const *outputs, const leat_shape *shapes) {
   size_t bytes = 0;
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const size_t size = value_size(&call->inputs[i]);
@@ -266,48 +370,23 @@ void leati_plan_cache_keep(leati_plan_cache *cache, const leati_planner *planner
     }
     bytes += size;
   }
-  uint32_t place = 0;
-  while (place < LEATI_PLANS_MAX && atomic_load_explicit(&cache->at[place], memory_order_relaxed) != NULL) {
-    ++place;
-  }
-  if (place == LEATI_PLANS_MAX || call->input_count > LEATI_INLINE_ARGUMENTS ||
-      call->output_count > LEATI_INLINE_ARGUMENTS) {
+  if (call->input_count > LEATI_INLINE_ARGUMENTS || call->output_count > LEATI_INLINE_ARGUMENTS ||
+      atomic_exchange_explicit(&cache->adding, true, memory_order_acquire)) {
     return;
   }
-  const size_t shapes_size = call->output_count * sizeof(*shapes);
-  leati_plan plan;
-  kept_plan *const kept =
-      leati_planner_keep(planner, sizeof(*kept) + count * sizeof(known_argument) + shapes_size + bytes, &plan);
-  if (kept == NULL) {
-    return;
-  }
-  known_argument *const arguments = (known_argument *)(void *)(kept + 1);
-  leat_shape *const kept_shapes = (leat_shape *)(void *)(arguments + count);
-  *kept = (kept_plan){
-      .plan = plan,
-      .input_count = call->input_count,
-      .output_count = call->output_count,
-      .copies_unless_aliased = (info->flags & LEAT_OP_ALIAS) != 0,
-      .aliased = call->input_count != 0 && call->inputs[0].count != 0 && call->outputs[0].present &&
-                 call->inputs[0].address == call->outputs[0].address,
-      .shapes = kept_shapes,
-      .arguments = arguments,
-  };
-  know_all(info, call, inputs, outputs, arguments, (unsigned char *)(kept_shapes + call->output_count));
-  memcpy(kept_shapes, shapes, shapes_size);
-  /* Of two threads that made the same plan both may keep it, if there is room: then the first is found. */
-  for (; place < LEATI_PLANS_MAX; ++place) {
-    kept_plan *expected = NULL;
-    if (atomic_compare_exchange_strong_explicit(&cache->at[place], &expected, kept, memory_order_release,
-                                                memory_order_relaxed)) {
-      return;
+  leati_lru_entry *const unused = leati_lru_collect(&cache->table, readers);
+  /* Another thread may have added the same. */
+  leati_binding bindings[LEATI_BINDINGS_MAX];
+  if (leati_plan_cache_find(cache, op, call->input_count, inputs, call->output_count, outputs, bindings) == NULL) {
+    kept_plan *const kept = make_kept(planner, op, call, inputs, outputs, shapes, bytes);
+    if (kept != NULL && !leati_lru_add(&cache->table, &kept->entry)) {
+      leati_free(kept);
     }
   }
-  leati_free(kept);
+  atomic_store_explicit(&cache->adding, false, memory_order_release);
+  free_all(unused);
 }
 
 void leati_plan_cache_clear(leati_plan_cache *cache) {
-  for (uint32_t k = 0; k < LEATI_PLANS_MAX; ++k) {
-    leati_free(atomic_load_explicit(&cache->at[k], memory_order_relaxed));
-  }
+  free_all(leati_lru_clear(&cache->table));
 }

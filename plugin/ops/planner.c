@@ -78,14 +78,14 @@ static const void *put(unsigned char **inout_at, const void *bytes, size_t size)
   return at;
 }
 
-void *leati_planner_keep(const leati_planner *planner, size_t header, leati_plan *out) {
+void *leati_planner_keep(const leati_planner *planner, size_t header, leati_plan *out, size_t *out_size) {
   const size_t steps = planner->step_count * sizeof(*planner->steps);
   const size_t accesses = planner->access_count * sizeof(*planner->accesses);
   const size_t answers = planner->answer_count * sizeof(*planner->answers);
   const size_t temporaries = planner->temporary_count * sizeof(*planner->temporaries);
   header = (header + 7) / 8 * 8;
-  unsigned char *const memory =
-      leati_calloc(1, header + steps + accesses + answers + temporaries + planner->args_size + 5 * sizeof(uint64_t));
+  *out_size = header + steps + accesses + answers + temporaries + planner->args_size + 5 * sizeof(uint64_t);
+  unsigned char *const memory = leati_calloc(1, *out_size);
   if (memory == NULL) {
     return NULL;
   }

@@ -87,9 +87,9 @@ void leati_planner_begin(leati_planner *planner, leat_device *device, uint32_t i
 void leati_planner_place(leati_view *view, uint32_t binding);
 /** The plan as far as it has got; good until the planner goes on or ends. */
 leati_plan leati_planner_plan(const leati_planner *planner);
-/** A copy of the plan with a life of its own, in one piece of host memory behind `header` bytes that are zeroed; NULL:
- * there is none. leati_free() the piece. */
-void *leati_planner_keep(const leati_planner *planner, size_t header, leati_plan *out);
+/** A copy of the plan with a life of its own, in one piece of host memory of `*out_size` bytes behind `header` bytes
+ * that are zeroed; NULL: there is none. leati_free() the piece. */
+void *leati_planner_keep(const leati_planner *planner, size_t header, leati_plan *out, size_t *out_size);
 /** Frees what belongs to the planner. */
 void leati_planner_end(leati_planner *planner);
 

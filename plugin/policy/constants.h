@@ -325,10 +325,11 @@
  * its device loses more pipelines; first runs are slower by less. From: reasoning. Measure: the first run of a model
  * with an empty LEAT_CACHE_DIR. */
 #define LEATI_COMPILE_PER_SAVE 8u
-/** Plans that an operator keeps. Larger: operators that are called with more shapes plan less; each call that none fits
- * compares more. From: reasoning. Measure: tools/bench/instructions.py; models with dynamic shapes. */
-#define LEATI_PLANS_MAX 8
-/** Bytes of the values on the host that a plan which is kept may follow from. Larger: more calls find a plan; more is
+/** Bytes of the plans that an operator caches. Larger: operators that are called with more shapes plan less; memory.
+ * From: reasoning (some tens of plans, for each of some hundred operators). Measure: tools/bench/instructions.py; models
+ * with dynamic shapes and LEAT_FORCE_DIRECT_PATH=1. */
+#define LEATI_PLANS_BYTES (UINT64_C(64) << 10)
+/** Bytes of the values on the host that a cached plan may follow from. Larger: more calls find a plan; more is
  * compared. From: reasoning (shapes and axes have some tens). Measure: the same. */
 #define LEATI_PLAN_VALUE_MAX 256
 /** Events, and timestamps, that are made at once. Larger: fewer allocations; memory of a program that uses one. From:

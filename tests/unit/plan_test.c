@@ -5,8 +5,9 @@
 
 #include "device/device.h"
 #include "leat_kernels.h"
-#include "ops/op.h"
+#include "ops/op_state.h"
 #include "ops/planner.h"
+#include "policy/constants.h"
 #include "streams/plan.h"
 #include "unit_fixture.h"
 
@@ -228,7 +229,37 @@ static void run_variant(const place *p, const leat_op *op, const variant *v) {
   assert_memory_equal(result, values[target], sizeof(result));
 }
 
-/* More variants than plans are kept: some are found, some planned each time. */
+/* Shapes in turn are planned once each; and of many no more plans stay than there is room for. */
+static void shapes_in_turn_are_planned_once(void **state) {
+  enum { SHAPES = 24 };
+  place p;
+  leat_op *const op = open_add(state, &p);
+  const uint32_t before = plannings;
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t size = 1; size <= SHAPES; ++size) {
+      const DLTensor a = at(&p, 0, 0, 1, &size, NULL), b = at(&p, 1, 0, 1, &size, NULL),
+                     c = at(&p, 2, 0, 1, &size, NULL);
+      const DLTensor *const in[] = {&a, &b}, *const out[] = {&c};
+      assert_ok(p.f->api->op->invoke(op, p.stream, 2, in, 1, out, &err));
+    }
+    assert_int_equal(plannings, before + SHAPES);
+  }
+  for (int64_t size = 1; size <= 32; ++size) {
+    for (uint32_t first = 0; first < 16; ++first) {
+      const DLTensor a = at(&p, 0, first % 4, 1, &size, NULL), b = at(&p, 1, first / 4, 1, &size, NULL),
+                     c = at(&p, 2, 0, 1, &size, NULL);
+      const DLTensor *const in[] = {&a, &b}, *const out[] = {&c};
+      assert_ok(p.f->api->op->invoke(op, p.stream, 2, in, 1, out, &err));
+      assert_true(op->plans.table.bytes <= LEATI_PLANS_BYTES);
+    }
+  }
+  assert_true(op->plans.table.count < 32 * 16);
+  assert_ok(p.f->api->stream->synchronize(p.stream, &err));
+  assert_ok(p.f->api->op->destroy(op, &err));
+  close_place(&p);
+}
+
+/* Different calls of one operator, in different orders. */
 static void calls_that_differ_have_plans_of_their_own(void **state) {
   place p;
   open_place(state, &p);
@@ -541,6 +572,7 @@ static void more_workgroups_than_the_device_allows_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_repeated_is_not_planned_again),
+      cmocka_unit_test(shapes_in_turn_are_planned_once),
       cmocka_unit_test(calls_that_differ_have_plans_of_their_own),
       cmocka_unit_test(work_in_place_is_planned_once),
       cmocka_unit_test(strides_that_mean_nothing_are_not_read),
