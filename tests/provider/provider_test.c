@@ -484,6 +484,70 @@ static void test_runs_on_the_users_stream(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
+/* Rows of an input above what the host writes to the device itself. */
+#define BRANCH_ROWS 300
+
+/* Runs tests/tools/models/branch.onnx, on whole numbers: z = x w, y = z or -z. */
+static void run_branch(OrtSession *session, const OrtRunOptions *options, unsigned seed) {
+  const OrtApi *ort = fixture.ort;
+  const int64_t dims[] = {BRANCH_ROWS, 64};
+  static float x[BRANCH_ROWS][64];
+  for (int row = 0; row < BRANCH_ROWS; row++) {
+    for (int k = 0; k < 64; k++) {
+      x[row][k] = (float)((row * 13 + k * 5 + (int)seed * 31) % 17 - 8);
+    }
+  }
+  const bool condition = seed % 2 == 0;
+  OrtValue *inputs[] = {ort_fixture_tensor(&fixture, FLOAT, dims, 2, x),
+                        ort_fixture_tensor(&fixture, ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, NULL, 0, &condition)};
+  OrtValue *outputs[2] = {NULL};
+  ort_fixture_check(&fixture, ort_fixture_run(&fixture, session, options, (const OrtValue *const *)inputs, outputs),
+                    "Run");
+  const float *y = data_of(outputs[0]), *z = data_of(outputs[1]);
+  for (int row = 0; row < BRANCH_ROWS; row++) {
+    for (int column = 0; column < 16; column++) {
+      int sum = 0;
+      for (int k = 0; k < 64; k++) {
+        sum += (int)x[row][k] * ((k * 7 + column * 3) % 5 - 2);
+      }
+      assert_true(z[row * 16 + column] == (float)sum);
+      assert_true(y[row * 16 + column] == (float)(condition ? sum : -sum));
+    }
+  }
+  for (int i = 0; i < 2; i++) {
+    ort->ReleaseValue(inputs[i]);
+    ort->ReleaseValue(outputs[i]);
+  }
+}
+
+/* Bodies are run on the stream of the Run's options, or on their own: what both read has arrived. */
+static void test_bodies_on_the_users_stream(void **state) {
+  (void)state;
+  const OrtApi *ort = fixture.ort;
+  OrtSession *session = NULL;
+  OrtSyncStream *stream = NULL;
+  OrtRunOptions *options = NULL;
+  OrtSessionOptions *with_leat = NULL;
+  ort_fixture_check(&fixture, ort->CreateSessionOptions(&with_leat), "options");
+  ort_fixture_check(
+      &fixture,
+      ort->SessionOptionsAppendExecutionProvider_V2(with_leat, fixture.env, &fixture.device, 1, NULL, NULL, 0),
+      "options");
+  ort_fixture_check(&fixture, ort->CreateSession(fixture.env, LEAT_TEST_MODELS "/branch.onnx", with_leat, &session),
+                    "session");
+  ort_fixture_check(&fixture, ort->CreateSyncStreamForEpDevice(fixture.device, NULL, &stream), "stream");
+  ort_fixture_check(&fixture, ort->CreateRunOptions(&options), "options");
+  ort->RunOptionsSetSyncStream(options, stream);
+  for (unsigned i = 0; i < 6; i++) {
+    run_branch(session, options, i);
+    run_branch(session, NULL, i + 1);
+  }
+  ort->ReleaseRunOptions(options);
+  ort->ReleaseSyncStream(stream);
+  ort->ReleaseSession(session);
+  ort->ReleaseSessionOptions(with_leat);
+}
+
 static OrtRunOptions *unsynchronized(void) {
   OrtRunOptions *options = NULL;
   ort_fixture_check(&fixture, fixture.ort->CreateRunOptions(&options), "options");
@@ -1006,6 +1070,7 @@ int main(int count, char **arguments) {
     cmocka_unit_test(test_copies_without_a_stream),
     cmocka_unit_test(test_copies_on_a_stream),
     cmocka_unit_test(test_runs_on_the_users_stream),
+    cmocka_unit_test(test_bodies_on_the_users_stream),
     cmocka_unit_test(test_bound_outputs_without_synchronization),
     cmocka_unit_test(test_runs_without_synchronization),
     cmocka_unit_test(test_strings_cannot_be_copied),
