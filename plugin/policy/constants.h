@@ -326,8 +326,8 @@
  * with an empty LEAT_CACHE_DIR. */
 #define LEATI_COMPILE_PER_SAVE 8u
 /** Bytes of the plans that an operator caches. Larger: operators that are called with more shapes plan less; memory.
- * From: reasoning (some tens of plans, for each of some hundred operators). Measure: tools/bench/instructions.py; models
- * with dynamic shapes and LEAT_FORCE_DIRECT_PATH=1. */
+ * From: reasoning (some tens of plans, for each of some hundred operators). Measure: tools/bench/instructions.py;
+ * models with dynamic shapes and LEAT_FORCE_DIRECT_PATH=1. */
 #define LEATI_PLANS_BYTES (UINT64_C(64) << 10)
 /** Bytes of the values on the host that a cached plan may follow from. Larger: more calls find a plan; more is
  * compared. From: reasoning (shapes and axes have some tens). Measure: the same. */

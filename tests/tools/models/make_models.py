@@ -93,8 +93,8 @@ def main():
          [("x", TensorProto.FLOAT, [1])],
          [("y", TensorProto.FLOAT, [1])],
          [("rounds", numpy.array(2 ** 62)), ("yes", numpy.array(True))])
-    # An input that a node outside of a body reads, and each body too: tests/provider/ runs it. Weights are whole numbers,
-    # so that products of such are exact.
+    # An input that a node outside of a body reads, and each body too: tests/provider/ runs it. Weights are whole
+    # numbers, so that products of such are exact.
     def body(name, sign):
         return helper.make_graph(
             [node("MatMul", ["x", "w"], [name + "_m"]), node(sign, [name + "_m"], [name])], name, [],
@@ -102,7 +102,8 @@ def main():
 
     save("branch",
          [node("MatMul", ["x", "w"], ["z"], "outside"),
-          node("If", ["c"], ["y"], "choose", then_branch=body("same", "Identity"), else_branch=body("other", "Neg"))],
+          node("If", ["c"], ["y"], "choose", then_branch=body("same", "Identity"),
+               else_branch=body("other", "Neg"))],
          [("x", TensorProto.FLOAT, ["n", 64]), ("c", TensorProto.BOOL, [])],
          [("y", TensorProto.FLOAT, [None, 16]), ("z", TensorProto.FLOAT, ["n", 16])],
          [("w", ((numpy.arange(64)[:, None] * 7 + numpy.arange(16) * 3) % 5 - 2).astype(numpy.float32))])
