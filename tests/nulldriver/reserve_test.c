@@ -13,7 +13,7 @@
 #include "streams/stream.h"
 
 /* A device of SIZE bytes is full of BLOCKS blocks, each of three pieces, the last of which is smaller. */
-enum { MIB = 1 << 20, SIZE = 32 * MIB, BLOCKS = 16, THREADS = 4, LARGE = 20 * MIB };
+enum { MIB = 1 << 20, SIZE = 16 * MIB, BLOCKS = 8, THREADS = 3, LARGE = 10 * MIB };
 enum { FLOATS = 2 * (int)(LEATI_RESERVE_SIZE / sizeof(float)) + 1001, LARGE_FLOATS = LARGE / (int)sizeof(float) };
 
 static int64_t floats = FLOATS, large_floats = LARGE_FLOATS;
@@ -78,7 +78,7 @@ static void a_full_device_is_written_and_read(void **state) {
     leat_stream *const stream = make_stream();
     for (uint32_t i = 0; i < full.count; ++i) {
       assert_int_equal(put(stream, i, in, 100 * m + i), LEAT_OK);
-      memset(in, 0xff, sizeof(in)); /* it has been read */
+      memset(in, 0xff, FLOATS * sizeof(float)); /* it has been read */
     }
     for (uint32_t i = 0; i < full.count; ++i) {
       assert_int_equal(get(stream, i, out), LEAT_OK);
