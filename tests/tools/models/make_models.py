@@ -93,6 +93,7 @@ def main():
          [("x", TensorProto.FLOAT, [1])],
          [("y", TensorProto.FLOAT, [1])],
          [("rounds", numpy.array(2 ** 62)), ("yes", numpy.array(True))])
+
     # An input that a node outside of a body reads, and each body too: tests/provider/ runs it. Weights are whole
     # numbers, so that products of such are exact.
     def body(name, sign):
