@@ -88,13 +88,16 @@ const char *leati_function_activation(const leati_function *function, uint32_t *
 /* The function that the attribute names, or NULL; what is not known is told. */
 static int32_t find_activation(const leati_op_def *def, const leat_attribute *name, const definition **out,
                                leat_error *err) {
-  char known[512] = "";
-  size_t used = 0;
   for (const definition *d = definitions; d < definitions + DEFINITION_COUNT; ++d) {
-    if (name->count == strlen(d->name) && memcmp(name->string, d->name, (size_t)name->count) == 0) {
+    if (name->string[0] == d->name[0] && name->count == strlen(d->name) &&
+        memcmp(name->string, d->name, (size_t)name->count) == 0) {
       *out = d;
       return LEAT_OK;
     }
+  }
+  char known[512] = "";
+  size_t used = 0;
+  for (const definition *d = definitions; d < definitions + DEFINITION_COUNT; ++d) {
     used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used == 0 ? "" : ", ", d->name);
   }
   return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: activation '%.*s' is not supported; those that are: %s",

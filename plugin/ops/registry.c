@@ -2,6 +2,7 @@
 #include "ops/registry.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,8 +46,28 @@ static void versions_add(char *text, size_t size, const leat_op_info *info) {
   (void)snprintf(text + used, size - used, "%s%s", used == 0 ? "" : ", ", range);
 }
 
-static int32_t fail_version(const char *name, uint32_t since_version, const char *versions, uint32_t before,
-                            leat_error *err) {
+/* Whether an entry is of this operator, in whatever version. Most names differ in their first letter. */
+static bool is_named(const leat_op_info *info, const char *domain, const char *name) {
+  return info->name[0] == name[0] && strcmp(info->name, name) == 0 && strcmp(info->domain, domain) == 0;
+}
+
+/* Says which versions there are of an operator, of which this one is not. */
+static int32_t fail_version(const char *domain, const char *name, uint32_t since_version, leat_error *err) {
+  char versions[128] = "";
+  uint32_t before = 0; /* the highest of them below that */
+  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
+    for (uint32_t j = 0; j < families[i]->count; ++j) {
+      const leat_op_info *const info = &families[i]->ops[j].info;
+      if (is_named(info, domain, name)) {
+        versions_add(versions, sizeof(versions), info);
+        before = info->since_version_max < since_version && info->since_version_max > before ? info->since_version_max
+                                                                                             : before;
+      }
+    }
+  }
+  if (versions[0] == '\0') {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "operator '%s' of domain '%s' is not supported", name, domain);
+  }
   if (before == 0) {
     return leati_fail(
         err, LEAT_ERROR_NOT_SUPPORTED,
@@ -65,26 +86,15 @@ static int32_t fail_version(const char *name, uint32_t since_version, const char
 
 int32_t leati_registry_find(const char *domain, const char *name, uint32_t since_version, const leati_op_def **out,
                             leat_error *err) {
-  char versions[128] = ""; /* of the operator, if the one asked for is not found */
-  uint32_t before = 0;     /* the highest of them below that */
   for (size_t i = 0; i < FAMILY_COUNT; ++i) {
     for (uint32_t j = 0; j < families[i]->count; ++j) {
       const leati_op_def *const def = &families[i]->ops[j];
-      if (strcmp(def->info.name, name) != 0 || strcmp(def->info.domain, domain) != 0) {
-        continue;
-      }
-      if (since_version >= def->info.since_version_min && since_version <= def->info.since_version_max) {
+      if (since_version >= def->info.since_version_min && since_version <= def->info.since_version_max &&
+          is_named(&def->info, domain, name)) {
         *out = def;
         return LEAT_OK;
       }
-      versions_add(versions, sizeof(versions), &def->info);
-      before = def->info.since_version_max < since_version && def->info.since_version_max > before
-                   ? def->info.since_version_max
-                   : before;
     }
   }
-  if (versions[0] != '\0') {
-    return fail_version(name, since_version, versions, before, err);
-  }
-  return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "operator '%s' of domain '%s' is not supported", name, domain);
+  return fail_version(domain, name, since_version, err);
 }
