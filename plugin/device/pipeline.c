@@ -118,7 +118,7 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, bool 
     (void)snprintf(what, sizeof(what), "vkCreateComputePipelines for kernel %.64s", code->name);
     return leati_device_fail(device, result, what, err);
   }
-  /* Counted by conformance/check-quick. */
+  /* Counted by conformance/check-kernels. */
   leati_log(LEATI_LOG_DEBUG, "a pipeline of kernel %s is made", code->name);
   return LEAT_OK;
 }

@@ -27,10 +27,10 @@ JOBS = (
     Job('asan', 340, C + r'|.*CMakeLists\.txt$', 'C tests under the address and undefined-behaviour sanitizers'),
     Job('suite', 240, COMPUTING + '|plugin/device/|conformance/',
         'every conformance case, 300 drawn calls a family, tiles of devices with many processors, merging',
-        tests=r'conformance\.(all|small_tiles|processors|merging)$|unit\.fusion\.without\.(?!all$)'),
+        tests=r'conformance\.(all|kernels|small_tiles|processors|merging)$|unit\.fusion\.without\.(?!all$)'),
     Job('nodes', 120, COMPUTING + f'|{PROVIDER}|tests/onnx/',
         "ONNX's node tests, drawn models and products, decoders; the oldest ONNX Runtime",
-        tests=r'onnx\.(nodes|islands|products|fused|nbits|decoding|einsum|profiling)(\.|$)|onnx\..*\.oldest$'
+        tests=r'onnx\.(nodes|bodies$|islands|products|fused|nbits|decoding|einsum|profiling)(\.|$)|onnx\..*\.oldest$'
               r'|onnx\.release\.oldest'),
     Job('models', 60, COMPUTING + f'|plugin/streams/|{PROVIDER}|tests/models/|tools/[^/]*$',
         'ten whole models, in float16, quantised, node by node',
