@@ -142,14 +142,36 @@ void leati_shared_device_wait(leati_shared_device *device) {
   }
 }
 
+/* Lets a stream come after what was published. `publish_lock` held. */
+static int32_t come_after_published(leati_shared_device *device, leat_stream *stream, leat_error *err) {
+  return device->published_event ? device->runtime->leat->stream->wait_event(stream, device->published_event, err)
+                                 : LEAT_OK;
+}
+
+/* Forgets what was published if that has failed: otherwise all that comes after it would fail, for ever. What was
+ * published before the failure may be under way, and nobody can come after it by an event any more. */
+static void forget_failure(leati_shared_device *device) {
+  const leat_event_api *events = device->runtime->leat->event;
+  leati_shared_device_wait(device);
+  pthread_mutex_lock(&device->publish_lock);
+  int32_t state = device->published_event ? events->query(device->published_event, NULL) : LEAT_OK;
+  if (state != LEAT_OK && state != LEAT_ERROR_NOT_READY) {
+    events->destroy(device->published_event, NULL);
+    device->published_event = NULL;
+  }
+  pthread_mutex_unlock(&device->publish_lock);
+}
+
 /* leati_shared_device_publish(), with the lock held. */
 static int32_t publish(leati_shared_device *device, leat_stream *stream, leat_error *err) {
-  const leat_backend_api *leat = device->runtime->leat;
+  const leat_event_api *events = device->runtime->leat->event;
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
-  int32_t code = device->published_event ? leat->stream->wait_event(stream, device->published_event, err)
-                                         : leat->event->create(opened, 0, &device->published_event, err);
+  int32_t code = come_after_published(device, stream, err);
+  if (code == LEAT_OK && !device->published_event) {
+    code = events->create(opened, 0, &device->published_event, err);
+  }
   if (code == LEAT_OK) {
-    code = leat->event->record(device->published_event, stream, err);
+    code = events->record(device->published_event, stream, err);
   }
   if (code == LEAT_OK) {
     atomic_fetch_add_explicit(&device->published, 1, memory_order_release);
@@ -162,15 +184,21 @@ OrtStatus *leati_shared_device_publish(leati_shared_device *device, leat_stream 
   pthread_mutex_lock(&device->publish_lock);
   int32_t code = publish(device, stream, &error);
   pthread_mutex_unlock(&device->publish_lock);
+  if (code != LEAT_OK) {
+    forget_failure(device);
+  }
   return leati_status_from(device->runtime, code, &error, LEATI_PROVIDER_NAME ": recording the end of a copy");
 }
 
 OrtStatus *leati_shared_device_catch_up(leati_shared_device *device, leat_stream *stream, uint64_t *out_published) {
   leat_error error = {.struct_size = sizeof(error)};
   pthread_mutex_lock(&device->publish_lock);
-  int32_t code = device->runtime->leat->stream->wait_event(stream, device->published_event, &error);
+  int32_t code = come_after_published(device, stream, &error);
   *out_published = atomic_load_explicit(&device->published, memory_order_relaxed);
   pthread_mutex_unlock(&device->publish_lock);
+  if (code != LEAT_OK) {
+    forget_failure(device);
+  }
   return leati_status_from(device->runtime, code, &error, LEATI_PROVIDER_NAME ": waiting for an application's copies");
 }
 

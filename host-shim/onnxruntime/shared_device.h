@@ -31,7 +31,7 @@ typedef struct leati_shared_device {
   pthread_mutex_t lock;          /**< guards opening, `idle` and `idle_count`; no other lock is taken under it */
   _Atomic(leat_device *) opened; /**< NULL until first used; the release store pairs with acquire loads */
   pthread_mutex_t publish_lock;  /**< guards `published_event`, and raising `published`; taken before the backend's */
-  leat_event *published_event;   /**< behind all that was published; NULL: nothing ever was */
+  leat_event *published_event;   /**< behind all that was published; NULL: nothing, or it failed */
   _Atomic(uint64_t) published;   /**< how often; raised by release, so that who sees it finds the event recorded */
   _Atomic(size_t) largest;       /**< bytes of the largest allocation on it so far; a figure, relaxed */
   unsigned idle_count;           /**< elements of `idle`; guarded by `lock` */
@@ -87,14 +87,15 @@ void leati_shared_device_return_stream(leati_shared_device *device, leat_stream 
 void leati_shared_device_wait(leati_shared_device *device);
 
 /** Lets whatever Runs put into their streams from now on come after all that is in a stream. For work of which no Run
- * knows: copies that an application has made on a stream of its own.
+ * knows: copies that an application has made on a stream of its own. A failure of that work fails what comes after it
+ * until somebody has been told; all of the device is waited for then.
  * @threads any
  * @param device [inout] the device, which is open
  * @param stream [in] the stream, which itself comes after what was published before
  * @return NULL, or what went wrong */
 OrtStatus *leati_shared_device_publish(leati_shared_device *device, leat_stream *stream);
 
-/** Lets a stream come after all that was published.
+/** Lets a stream come after all that was published. Fails if that has failed, as leati_shared_device_publish() says.
  * @threads any
  * @param device [inout] the device
  * @param stream [in] the stream

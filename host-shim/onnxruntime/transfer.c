@@ -190,14 +190,20 @@ static OrtStatus *copy_on(leati_shared_device *device, leat_stream *stream, cons
   const bool to_host = !to->device;
   bool in_run = false;
   OrtStatus *status = leati_run_note(device, stream, to_host, &in_run);
+  if (!status && !in_run) {
+    /* The source may be what was copied on another stream, for which ONNX Runtime has no notification. */
+    uint64_t published = 0;
+    status = leati_shared_device_catch_up(device, stream, &published);
+  }
   if (!status) {
     status = copy_bytes(runtime, stream, from, to);
+  }
+  if (!status && !in_run && !to_host) {
+    status = leati_shared_device_publish(device, stream);
   }
   if (status) {
     /* The caller frees its buffers now; downloads before this one must not arrive in them later. */
     leati_status_drop(runtime, wait_for(runtime, stream));
-  } else if (!in_run && !to_host) {
-    status = leati_shared_device_publish(device, stream);
   } else if (to_host && (!in_run || leati_run_has_bodies())) {
     /* Outside of a Run nobody need ever wait for the stream, so host memory is written before this returns. */
     status = wait_for(runtime, stream);
