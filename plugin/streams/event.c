@@ -87,8 +87,7 @@ int32_t leati_event_record(leat_event *event, leat_stream *stream, leat_error *e
   leati_mutex_lock(&event->lock);
   leati_timeline_watch(timeline, value, &event->watch);
   event->stream = stream;
-  leati_known_clear(&event->known);
-  leati_known_publish(event->device, &event->known, &stream->known, timeline, value);
+  leati_known_record(event->device, &event->known, &stream->known, timeline, value);
   leati_timestamp_release(event->device, event->timestamp);
   event->timestamp = timestamp;
   leati_mutex_unlock(&event->lock);

@@ -165,11 +165,8 @@ static int32_t external_signal(leat_stream *stream, leat_semaphore *semaphore, u
   }
   leati_mutex_lock(&stream->lock);
   int32_t status = leati_stream_sticky(stream, err);
-  if (status == LEAT_OK && stream->device->hazards != NULL) {
-    leati_known_publish(stream->device, leati_known_external(stream->device), &stream->known, stream->timeline,
-                        leati_stream_open_value(stream));
-  }
   if (status == LEAT_OK) {
+    leati_known_publish(stream->device, &stream->known, stream->timeline, leati_stream_open_value(stream));
     status = add_signal(stream, semaphore, value, err);
   }
   return leati_stream_unlock_and_help(stream, status, err);

@@ -88,12 +88,26 @@ static bool knows(const leati_known *known, const leati_timeline *timeline, uint
   return known->everything;
 }
 
-void leati_known_publish(leat_device *device, leati_known *event, const leati_known *stream, leati_timeline *timeline,
-                         uint64_t value) {
+/* Adds what a stream knows, and its own point. The lock is held. */
+static void know_stream(leati_known *known, const leati_known *stream, leati_timeline *timeline, uint64_t value) {
+  know_all(known, stream);
+  know(known, timeline, value);
+}
+
+void leati_known_record(leat_device *device, leati_known *event, const leati_known *stream, leati_timeline *timeline,
+                        uint64_t value) {
   if (device->hazards != NULL) {
     leati_mutex_lock(&device->hazards->lock);
-    know_all(event, stream);
-    know(event, timeline, value);
+    leati_known_clear(event);
+    know_stream(event, stream, timeline, value);
+    leati_mutex_unlock(&device->hazards->lock);
+  }
+}
+
+void leati_known_publish(leat_device *device, const leati_known *stream, leati_timeline *timeline, uint64_t value) {
+  if (device->hazards != NULL) {
+    leati_mutex_lock(&device->hazards->lock);
+    know_stream(&device->hazards->external, stream, timeline, value);
     leati_mutex_unlock(&device->hazards->lock);
   }
 }

@@ -31,11 +31,14 @@ typedef struct leati_known {
 int32_t leati_hazards_create(leat_device *device, leat_error *err);
 void leati_hazards_destroy(leat_device *device);
 
-/** Forgets what is known, and frees it. */
+/** Forgets what is known, and frees it. Without the lock: of what nobody else has any more. */
 void leati_known_clear(leati_known *known);
-/** Lets an event know what the stream it is recorded in knows, and that stream's own point. */
-void leati_known_publish(leat_device *device, leati_known *event, const leati_known *stream, leati_timeline *timeline,
-                         uint64_t value);
+/** Lets an event know what the stream it is recorded in knows, and that stream's own point, in place of what it knew.
+ */
+void leati_known_record(leat_device *device, leati_known *event, const leati_known *stream, leati_timeline *timeline,
+                        uint64_t value);
+/** Adds what a stream knows, and its own point, to what is known behind semaphores of other APIs. */
+void leati_known_publish(leat_device *device, const leati_known *stream, leati_timeline *timeline, uint64_t value);
 /** Lets a stream know what an event that it waits for knows. */
 void leati_known_learn(leat_device *device, leati_known *stream, const leati_known *event);
 /** What is known behind semaphores of other APIs that streams of the device have raised: of all of them together, since

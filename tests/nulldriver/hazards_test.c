@@ -4,6 +4,7 @@
 #include "unit_fixture.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -177,6 +178,38 @@ static void many_writes_are_remembered(void **state) {
   close_guarded();
 }
 
+/* Records an event again and again, in a stream that comes after many others: so what it knows is long. */
+static void *record_often(void *event) {
+  leat_stream *const mine = make_stream();
+  leat_error failed = {.struct_size = sizeof(failed)};
+  for (int i = 0; i < 64; ++i) {
+    assert_int_equal(h.api->event->record(event, make_stream(), &failed), LEAT_OK);
+    assert_int_equal(h.api->stream->wait_event(mine, event, &failed), LEAT_OK);
+  }
+  for (int i = 0; i < 20000; ++i) {
+    assert_int_equal(h.api->event->record(event, mine, &failed), LEAT_OK);
+  }
+  return NULL;
+}
+
+/* What an event knows changes while another stream learns it. */
+static void an_event_is_recorded_while_another_thread_waits_for_it(void **state) {
+  (void)state;
+  pthread_t recorder;
+  leat_event *event;
+  open_guarded();
+  take_blocks(&t, NULL);
+  leat_stream *const waiter = make_stream();
+  assert_ok(h.api->event->create(h.device, 0, &event, &err));
+  start_thread(&recorder, record_often, event);
+  for (int i = 0; i < 20000; ++i) {
+    assert_ok(h.api->stream->wait_event(waiter, event, &err));
+  }
+  join_thread(recorder);
+  assert_ok(h.api->event->destroy(event, &err));
+  close_guarded();
+}
+
 /* Without guard the order is the caller's alone, and nothing is kept of it. */
 static void without_guard_nothing_is_refused(void **state) {
   (void)state;
@@ -201,6 +234,7 @@ int main(void) {
       CASE(bytes_count_and_not_blocks),
       CASE(semaphores_order),
       CASE(many_writes_are_remembered),
+      CASE(an_event_is_recorded_while_another_thread_waits_for_it),
       CASE(without_guard_nothing_is_refused),
   };
   return cmocka_run_group_tests_name("hazards", tests, NULL, NULL);
