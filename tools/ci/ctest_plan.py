@@ -8,6 +8,7 @@ Prints what ./dev unit does before it runs these tests: a line `fetch NAME...` w
 line `build TARGET...` with what they run (`build all`: everything), and with --job a line `tests REGEX` with the job's
 tests by name.
 """
+import glob
 import json
 import os
 import re
@@ -30,7 +31,7 @@ class Test:
 
     def __init__(self, listed, files):
         self.name = listed['name']
-        self.command = listed.get('command', [])
+        self.command = listed['command']
         properties = {p['name']: p['value'] for p in listed.get('properties', [])}
         self.environment = properties.get('ENVIRONMENT', [])
         self.defined_in = files[listed['backtrace']] if 'backtrace' in listed else ''
@@ -39,6 +40,15 @@ class Test:
         """Absolute paths in the command and in the variables."""
         for word in (*self.command, *self.environment):
             yield from (os.path.normpath(piece) for piece in re.split(r'[:;=\s]', word) if piece.startswith('/'))
+
+
+def written_programs(build):
+    """The program of each test as CMake wrote it down: ctest tells no command of a test whose program is not built."""
+    programs = {}
+    for file in glob.iglob(os.path.join(build, '**', 'CTestTestfile.cmake'), recursive=True):
+        with open(file, encoding='utf-8') as opened:
+            programs.update(re.findall(r'^add_test\(\[=\[(.*?)\]=\] "([^"]*)"', opened.read(), re.M))
+    return programs
 
 
 def listed(build, arguments=()):
@@ -50,7 +60,8 @@ def listed(build, arguments=()):
     told = json.loads(done.stdout)
     graph = told['backtraceGraph']
     files = [graph['files'][node['file']] for node in graph['nodes']]
-    return [Test(test, files) for test in told['tests']]
+    programs = written_programs(build) if any('command' not in test for test in told['tests']) else {}
+    return [Test({'command': [programs.get(test['name'], '')], **test}, files) for test in told['tests']]
 
 
 def built_files(build):
