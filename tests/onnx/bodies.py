@@ -14,11 +14,15 @@ succeeds, for a driver that computes nothing; with LEAT_MEMORY_GUARD=1 a read th
 right, 1 not, 77 no Vulkan device, or no folder for --oldest.
 """
 import concurrent.futures
-import os
-import subprocess
+import inspect
 import sys
 
-SKIP = 77
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+import on_leat
+
 WIDTH = 64
 # Bytes: what the host may write itself ends at 64 KiB, what it sees of the device at 1 MiB.
 KIB = 1024
@@ -27,19 +31,16 @@ THREADS = 8
 
 
 def tensor(name, shape, kind=None):
-    from onnx import TensorProto, helper
     return helper.make_tensor_value_info(name, kind or TensorProto.FLOAT, shape)
 
 
 def product(source, name):
     """name = source weights, the work of a body."""
-    from onnx import helper
     return helper.make_node("MatMul", [source, "weights"], [name], "product_" + name)
 
 
 def branches(nodes, outputs):
     """An If whose two bodies make `outputs` of the same nodes; `nodes(prefix)` gives them, for names of their own."""
-    from onnx import helper
     bodies = [helper.make_graph(nodes(prefix), prefix + "body", [],
                                 [tensor(prefix + name, [None, WIDTH]) for name in outputs])
               for prefix in ("then_", "else_")]
@@ -47,13 +48,11 @@ def branches(nodes, outputs):
 
 
 def if_model(source="x"):
-    from onnx import helper
     return [helper.make_node("If", ["yes"], ["y"], "if", **branches(lambda p: [product(source, p + "r")], ["r"]))]
 
 
 def nested_model(source="x"):
     """A body that reads the value, and a body inside it that does so too."""
-    from onnx import helper
 
     def outer(prefix):
         inner = helper.make_node("If", ["yes"], [prefix + "i"], prefix + "inner",
@@ -68,7 +67,6 @@ def nested_model(source="x"):
 
 def loop_model(source="x"):
     """Two rounds, each of which adds the product to its state."""
-    from onnx import TensorProto, helper
     body = helper.make_graph(
         [helper.make_node("Identity", ["go"], ["go_on"]), product(source, "m"),
          helper.make_node("Add", ["s", "m"], ["t"])],
@@ -79,7 +77,6 @@ def loop_model(source="x"):
 
 def scan_model(source="x"):
     """y = x + the sum over two rows of ones of the product."""
-    from onnx import helper
     body = helper.make_graph(
         [product(source, "m"), helper.make_node("Add", ["s", "m"], ["t"]), helper.make_node("Identity", ["e"], ["f"])],
         "step", [tensor("s", [None, WIDTH]), tensor("e", [1])], [tensor("t", [None, WIDTH]), tensor("f", [1])])
@@ -88,7 +85,6 @@ def scan_model(source="x"):
 
 def on_the_cpu(make):
     """The body's value h is x + 0, where the zero comes from the CPU provider: Leat has no Det."""
-    from onnx import TensorProto, helper
     nodes = [helper.make_node("Cast", ["yes"], ["one"], "cast", to=TensorProto.FLOAT),
              helper.make_node("Mul", ["one", "zeros"], ["matrix"], "mul"),
              helper.make_node("Det", ["matrix"], ["zero"], "det"),
@@ -107,8 +103,6 @@ MODELS = {
 
 def build(nodes, weights):
     """A model that reads x outside of the body too, so that x is brought to the device for both."""
-    import numpy as np
-    from onnx import TensorProto, helper, numpy_helper
     constants = {"weights": weights, "rounds": np.array(2), "steps": np.ones((2, 1), np.float32),
                  "zeros": np.zeros((2, 2), np.float32)}
     graph = helper.make_graph(
@@ -119,29 +113,28 @@ def build(nodes, weights):
 
 
 class Check:
-    def __init__(self, ort, np, device, checked):
-        self.ort, self.np, self.device, self.checked = ort, np, device, checked
+    def __init__(self, device, checked):
+        self.device, self.checked = device, checked
         self.random = np.random.default_rng(48)
         self.weights = (self.random.standard_normal((WIDTH, WIDTH)) / WIDTH**0.5).astype(np.float32)
         self.wrong = 0
 
     def session(self, model, parallel=False):
-        options = self.ort.SessionOptions()
+        options = ort.SessionOptions()
         if parallel:
-            options.execution_mode = self.ort.ExecutionMode.ORT_PARALLEL
+            options.execution_mode = ort.ExecutionMode.ORT_PARALLEL
             options.inter_op_num_threads = 4
         options.add_provider_for_devices([self.device], {})
-        return self.ort.InferenceSession(model, options, enable_fallback=0)
+        return ort.InferenceSession(model, options, enable_fallback=0)
 
     def feeds(self, size):
-        x = self.random.standard_normal((size // (4 * WIDTH), WIDTH)).astype(self.np.float32)
-        return {"x": x, "yes": self.np.array(bool(self.random.integers(2)))}
+        x = self.random.standard_normal((size // (4 * WIDTH), WIDTH)).astype(np.float32)
+        return {"x": x, "yes": np.array(bool(self.random.integers(2)))}
 
     def compare(self, what, got, x, function):
         """Within what a product of WIDTH terms, added up thrice, rounds to: WIDTH + 4 half units of the largest sum."""
         if not self.checked:
             return
-        np = self.np
         exact = x.astype(np.float64) @ self.weights.astype(np.float64)
         largest = np.abs(x).astype(np.float64) @ np.abs(self.weights).astype(np.float64)
         bound = 2 * (WIDTH + 4) * 2.0**-24 * (2 * largest + np.abs(x))
@@ -156,8 +149,8 @@ class Check:
         self.compare(what, session.run(None, feeds), feeds["x"], function)
 
     def on_device(self, shape):
-        info = self.device.memory_info(self.ort.OrtDeviceMemoryType.DEFAULT)
-        return self.ort.OrtValue.ortvalue_from_shape_and_type(list(shape), self.np.float32, memory_info=info)
+        info = self.device.memory_info(ort.OrtDeviceMemoryType.DEFAULT)
+        return ort.OrtValue.ortvalue_from_shape_and_type(list(shape), np.float32, memory_info=info)
 
     def run_bound(self, what, session, size, function):
         """x is bound from the host, the results stay on the device until they are asked for."""
@@ -177,25 +170,19 @@ class Check:
         begins."""
         feeds = self.feeds(size)
         x = self.on_device(feeds["x"].shape)
-        self.ort.copy_tensors([self.ort.OrtValue.ortvalue_from_numpy(feeds["x"])], [x], stream)
-        values = {"x": x, "yes": self.ort.OrtValue.ortvalue_from_numpy(feeds["yes"])}
+        ort.copy_tensors([ort.OrtValue.ortvalue_from_numpy(feeds["x"])], [x], stream)
+        values = {"x": x, "yes": ort.OrtValue.ortvalue_from_numpy(feeds["yes"])}
         got = [value.numpy() for value in session.run_with_ort_values(None, values)]
         self.compare(what + ", copied", got, feeds["x"], function)
 
 
-def check(library, checked):
-    import inspect
-    import numpy as np
-    import onnxruntime as ort
-
+def main():
+    on_leat.choose_runtime()
+    checked = "--unchecked" not in sys.argv
     ort.set_default_logger_severity(3)
-    ort.register_execution_provider_library("leat", library)
-    devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"]
-    if not devices:
-        print("no Vulkan device; leat-info says why")
-        return SKIP
-    here = Check(ort, np, devices[0], checked)
-    stream = devices[0].create_sync_stream() if hasattr(devices[0], "create_sync_stream") else None
+    device = on_leat.devices(sys.argv[1])[0]
+    here = Check(device, checked)
+    stream = device.create_sync_stream() if hasattr(device, "create_sync_stream") else None
     # From release 1.28 on a value can be made in the device's memory.
     makes = "memory_info" in inspect.signature(ort.OrtValue.ortvalue_from_shape_and_type).parameters
     copies = makes and stream is not None
@@ -222,19 +209,6 @@ def check(library, checked):
                 runs += 2 * len(SIZES) + makes + copies + 16
     print(f"{ort.__version__}: {runs} Runs, {here.wrong} wrong")
     return 1 if here.wrong else 0
-
-
-def main():
-    if "--child" in sys.argv:
-        return check(os.path.abspath(sys.argv[1]), "--unchecked" not in sys.argv)
-    environment = dict(os.environ)
-    if "--oldest" in sys.argv:
-        if "LEAT_TEST_OLDEST" not in os.environ:
-            print("LEAT_TEST_OLDEST names no folder")
-            return SKIP
-        environment["PYTHONPATH"] = os.environ["LEAT_TEST_OLDEST"]
-    return subprocess.run([sys.executable, os.path.abspath(__file__), *sys.argv[1:], "--child"],
-                          env=environment).returncode
 
 
 if __name__ == "__main__":

@@ -9,34 +9,37 @@ Usage: copies.py LIBRARY. Exit status: 0 right, 1 not, 77 not the null driver, o
 """
 import ctypes
 import inspect
-import os
 import sys
 
-SKIP = 77
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper
+
+import on_leat
+
 COUNT = 1 << 18
 VK_ERROR_UNKNOWN = -13
 
 
 class Check:
-    def __init__(self, ort, np, device, driver):
-        self.ort, self.np, self.device, self.driver = ort, np, device, driver
+    def __init__(self, device, driver):
+        self.device, self.driver = device, driver
         self.wrong = 0
 
     def session(self):
-        from onnx import TensorProto, helper
         ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"]) for name in ("x", "y")]
         graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "graph", ends[:1], ends[1:])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        options = self.ort.SessionOptions()
+        options = ort.SessionOptions()
         options.add_provider_for_devices([self.device], {})
-        return self.ort.InferenceSession(model.SerializeToString(), options, enable_fallback=0)
+        return ort.InferenceSession(model.SerializeToString(), options, enable_fallback=0)
 
     def on_device(self):
-        info = self.device.memory_info(self.ort.OrtDeviceMemoryType.DEFAULT)
-        return self.ort.OrtValue.ortvalue_from_shape_and_type([COUNT], self.np.float32, memory_info=info)
+        info = self.device.memory_info(ort.OrtDeviceMemoryType.DEFAULT)
+        return ort.OrtValue.ortvalue_from_shape_and_type([COUNT], np.float32, memory_info=info)
 
     def on_host(self, value):
-        return self.ort.OrtValue.ortvalue_from_numpy(self.np.full(COUNT, value, self.np.float32))
+        return ort.OrtValue.ortvalue_from_numpy(np.full(COUNT, value, np.float32))
 
     def expect(self, what, call, fails=False):
         try:
@@ -52,19 +55,19 @@ class Check:
         """There, within the device, and back, each on the other stream than what it reads was written on."""
         for i in range(4):
             first, second, back = self.on_device(), self.on_device(), self.on_host(0)
-            self.expect("up", lambda: self.ort.copy_tensors([self.on_host(i)], [first], up))
-            self.expect("within", lambda: self.ort.copy_tensors([first], [second], down))
-            self.expect("down", lambda: self.ort.copy_tensors([second], [back], up))
+            self.expect("up", lambda: ort.copy_tensors([self.on_host(i)], [first], up))
+            self.expect("within", lambda: ort.copy_tensors([first], [second], down))
+            self.expect("down", lambda: ort.copy_tensors([second], [back], up))
             if not (back.numpy() == i).all():
                 self.wrong += 1
                 print(f"round {i}: other values came back")
 
     def failure(self, up, down):
         session, value = self.session(), self.on_device()
-        run = {"x": self.np.ones(COUNT, self.np.float32)}
+        run = {"x": np.ones(COUNT, np.float32)}
 
         def copy(stream):
-            self.ort.copy_tensors([self.on_host(1)], [value], stream)
+            ort.copy_tensors([self.on_host(1)], [value], stream)
 
         self.expect("Run", lambda: session.run(None, run))
         self.expect("copy", lambda: copy(up))
@@ -76,21 +79,17 @@ class Check:
 
 
 def main():
-    import numpy as np
-    import onnxruntime as ort
-
     driver = ctypes.CDLL("libvulkan.so.1")
     if not hasattr(driver, "nulldriver_fail"):
         print("libvulkan.so.1 is not the null driver")
-        return SKIP
+        return on_leat.SKIPPED
     driver.nulldriver_fail.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_int]
     if "memory_info" not in inspect.signature(ort.OrtValue.ortvalue_from_shape_and_type).parameters:
         print(f"ONNX Runtime {ort.__version__} makes no value in the device's memory")
-        return SKIP
+        return on_leat.SKIPPED
     ort.set_default_logger_severity(4)
-    ort.register_execution_provider_library("leat", os.path.abspath(sys.argv[1]))
-    device = next(device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider")
-    here = Check(ort, np, device, driver)
+    device = on_leat.devices(sys.argv[1])[0]
+    here = Check(device, driver)
     streams = [device.create_sync_stream() for _ in range(2)]
     here.order(*streams)
     here.failure(*streams)

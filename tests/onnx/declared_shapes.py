@@ -9,8 +9,6 @@ models: the state of a Loop grows and its body has the shape of the first round,
 that it had while the model was traced. With --oldest, ONNX Runtime is the one in the folder of packages that
 LEAT_TEST_OLDEST names. Exit status: 0, or 1 if a model is wrong, 77 if there is no device or no such folder.
 """
-import os
-import subprocess
 import sys
 
 import numpy as np
@@ -95,9 +93,10 @@ def complaint(made, puts, devices):
     return None
 
 
-def check(library):
+def main():
+    on_leat.choose_runtime()
     ort.set_default_logger_severity(4)  # it warns of outputs
-    devices = on_leat.devices(library)
+    devices = on_leat.devices(sys.argv[1])
     wrong = 0
     for make, puts in CASES:
         why = complaint(make().SerializeToString(), puts, devices)
@@ -106,16 +105,6 @@ def check(library):
             print(f"{make.__name__}: {why}")
     print(f"{len(CASES)} models, {wrong} wrong")
     return 1 if wrong else 0
-
-
-def main():
-    if sys.argv[2:] != ["--oldest"]:
-        return check(sys.argv[1])
-    if "LEAT_TEST_OLDEST" not in os.environ:
-        print("LEAT_TEST_OLDEST names no folder")
-        return on_leat.SKIPPED
-    environment = {**os.environ, "PYTHONPATH": os.environ["LEAT_TEST_OLDEST"]}
-    return subprocess.run([sys.executable, __file__, sys.argv[1]], env=environment, check=False).returncode
 
 
 if __name__ == "__main__":

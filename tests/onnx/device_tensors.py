@@ -15,25 +15,22 @@ import subprocess
 import sys
 import tempfile
 
-SKIP = 77
+import on_leat
+
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROGRAM = os.path.join(TREE, "examples", "decode.py")
 RUNS = 33  # one of the encoder, 32 of the decoder
 
 
 def main():
+    on_leat.choose_runtime()
     environment = dict(os.environ)
-    if "--oldest" in sys.argv:
-        if "LEAT_TEST_OLDEST" not in os.environ:
-            print("LEAT_TEST_OLDEST names no folder")
-            return SKIP
-        environment["PYTHONPATH"] = os.environ["LEAT_TEST_OLDEST"]
     with tempfile.TemporaryDirectory() as folder:
         environment["LEAT_PROFILE"] = os.path.join(folder, "trace.json")
         done = subprocess.run([sys.executable, PROGRAM, sys.argv[1]], env=environment, capture_output=True, text=True)
         print(done.stdout + done.stderr)
         if "no Vulkan device" in done.stderr:
-            return SKIP
+            return on_leat.SKIPPED
         if done.returncode != 0:
             return 1
         with open(environment["LEAT_PROFILE"], encoding="utf-8") as file:

@@ -13,21 +13,23 @@ With --oldest, ONNX Runtime is the one in the folder of packages that LEAT_TEST_
 """
 import gc
 import inspect
-import os
-import subprocess
 import sys
 
-SKIP = 77
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.capi import _pybind_state as state
+
+import on_leat
+
 ROWS, WIDTH = 48, 700
 
 
 def tensor(name, shape, kind=None):
-    from onnx import TensorProto, helper
     return helper.make_tensor_value_info(name, kind or TensorProto.FLOAT, shape)
 
 
-def session(ort, device, nodes, inputs, outputs, weights):
-    from onnx import helper, numpy_helper
+def session(device, nodes, inputs, outputs, weights):
     graph = helper.make_graph(nodes, "graph", inputs, outputs, [numpy_helper.from_array(weights, "weights")])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     options = ort.SessionOptions()
@@ -35,40 +37,31 @@ def session(ort, device, nodes, inputs, outputs, weights):
     return ort.InferenceSession(model.SerializeToString(), options, enable_fallback=0)
 
 
-def layers(np, activation, name=""):
-    from onnx import helper
+def layers(activation, name=""):
     return [helper.make_node("MatMul", ["x", "weights"], [name + "sum"]),
             helper.make_node(activation, [name + "sum"], [name + "y"])]
 
 
-def branches(np, ort, device, weights):
+def branches(device, weights):
     """y = Tanh(x weights) if c, else Sigmoid(x weights)."""
-    from onnx import TensorProto, helper
-    bodies = [helper.make_graph(layers(np, activation, name), name, [], [tensor(name + "y", [ROWS, WIDTH])])
+    bodies = [helper.make_graph(layers(activation, name), name, [], [tensor(name + "y", [ROWS, WIDTH])])
               for activation, name in (("Tanh", "then_"), ("Sigmoid", "else_"))]
     node = helper.make_node("If", ["c"], ["y"], then_branch=bodies[0], else_branch=bodies[1])
     inputs = [tensor("x", [ROWS, WIDTH]), tensor("c", [], TensorProto.BOOL)]
-    return session(ort, device, [node], inputs, [tensor("y", [ROWS, WIDTH])], weights)
+    return session(device, [node], inputs, [tensor("y", [ROWS, WIDTH])], weights)
 
 
-def check(library):
-    import numpy as np
-    import onnxruntime as ort
-    from onnxruntime.capi import _pybind_state as state
-
+def main():
+    on_leat.choose_runtime()
     ort.set_default_logger_severity(3)
-    ort.register_execution_provider_library("leat", library)
-    devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"]
-    if not devices:
-        print("no Vulkan device; leat-info says why")
-        return SKIP
-    info = devices[0].memory_info(ort.OrtDeviceMemoryType.HOST_ACCESSIBLE)
+    device = on_leat.devices(sys.argv[1])[0]
+    info = device.memory_info(ort.OrtDeviceMemoryType.HOST_ACCESSIBLE)
     place = state.OrtDevice(1, 5, info.device_vendor_id, info.device_id)  # a GPU's, HOST_ACCESSIBLE
     random = np.random.default_rng(1)
     weights = (random.standard_normal((WIDTH, WIDTH)) / WIDTH**0.5).astype(np.float32)
-    one = session(ort, devices[0], layers(np, "Tanh"), [tensor("x", [ROWS, WIDTH])], [tensor("y", [ROWS, WIDTH])],
+    one = session(device, layers("Tanh"), [tensor("x", [ROWS, WIDTH])], [tensor("y", [ROWS, WIDTH])],
                   weights)
-    two = branches(np, ort, devices[0], weights)
+    two = branches(device, weights)
     makes = "memory_info" in inspect.signature(ort.OrtValue.ortvalue_from_shape_and_type).parameters
 
     def run(of, x, bind, **more):
@@ -128,19 +121,6 @@ def check(library):
         right(array, expected)
     print(f"{ort.__version__}: {len(kept)} outputs {'are where they were made' if makes else 'were copied'}")
     return 0
-
-
-def main():
-    if "--child" in sys.argv:
-        return check(os.path.abspath(sys.argv[1]))
-    environment = dict(os.environ)
-    if "--oldest" in sys.argv:
-        if "LEAT_TEST_OLDEST" not in os.environ:
-            print("LEAT_TEST_OLDEST names no folder")
-            return SKIP
-        environment["PYTHONPATH"] = os.environ["LEAT_TEST_OLDEST"]
-    command = [sys.executable, os.path.abspath(__file__), sys.argv[1], "--child"]
-    return subprocess.run(command, env=environment).returncode
 
 
 if __name__ == "__main__":

@@ -220,12 +220,7 @@ def main():
     parser.add_argument("--keep", help="folder for the models that are wrong")
     parser.add_argument("--oldest", action="store_true")
     wanted = parser.parse_args()
-    oldest = os.environ.get("LEAT_TEST_OLDEST", "")
-    if wanted.oldest and not os.path.isdir(os.path.join(oldest, "onnxruntime")):
-        print("LEAT_TEST_OLDEST names no folder with onnxruntime in it")
-        return on_leat.SKIPPED
-    if wanted.oldest and os.path.dirname(os.path.dirname(ort.__file__)) != os.path.abspath(oldest):
-        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONPATH": oldest})
+    on_leat.choose_runtime()
     ort.set_default_logger_severity(3)
     devices = on_leat.devices(wanted.library)
     wrong = islands = 0

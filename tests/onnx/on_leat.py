@@ -1,11 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What scripts of this folder have in common: the device that they run models on, and sessions on it alone."""
+"""What scripts of this folder have in common: the ONNX Runtime and the device that they run models on, and sessions on
+it alone."""
 import os
 import sys
 
 import onnxruntime as ort
 
 SKIPPED = 77  # what ctest is told where there is no device
+
+
+def choose_runtime():
+    """With --oldest among its arguments, the program begins again, without it, with the ONNX Runtime in the folder of
+    packages that LEAT_TEST_OLDEST names. Ends the program where there is none."""
+    if "--oldest" not in sys.argv:
+        return
+    folder = os.environ.get("LEAT_TEST_OLDEST", "")
+    if not os.path.isdir(os.path.join(folder, "onnxruntime")):
+        print("LEAT_TEST_OLDEST names no folder with onnxruntime in it", file=sys.stderr)
+        sys.exit(SKIPPED)
+    arguments = [argument for argument in sys.argv if argument != "--oldest"]
+    os.execve(sys.executable, [sys.executable, *arguments], {**os.environ, "PYTHONPATH": folder})
 
 
 def devices(library):

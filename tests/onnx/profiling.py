@@ -27,7 +27,8 @@ import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper
 
-SKIP = 77
+import on_leat
+
 WIDTH = 8
 THREADS = 8
 RUNS = 40
@@ -214,25 +215,16 @@ class Profiled(unittest.TestCase):
 
 def run_tests(library):
     ort.set_default_logger_severity(3)
-    ort.register_execution_provider_library("leat", os.path.abspath(library))
-    DEVICES[:] = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"][:1]
-    if not DEVICES:
-        print("there is no Vulkan device")
-        return SKIP
+    DEVICES[:] = on_leat.devices(library)
     return 0 if unittest.main(argv=sys.argv[:1], exit=False, verbosity=2).result.wasSuccessful() else 1
 
 
 def main():
-    oldest = os.environ.get("LEAT_TEST_OLDEST")
+    on_leat.choose_runtime()
     library, *more = sys.argv[1:]
     if more == ["child"]:
         return run_tests(library)
     environment = {**os.environ, "LEAT_FUSIONS_OFF": "all"}
-    if more == ["--oldest"]:
-        if not oldest:
-            print("LEAT_TEST_OLDEST names no folder")
-            return SKIP
-        environment["PYTHONPATH"] = oldest
     with tempfile.TemporaryDirectory() as folder:
         for trace in (None, os.path.join(folder, "trace.json")):
             environment.update({"LEAT_PROFILE": trace} if trace else {})

@@ -12,7 +12,6 @@ device or no such folder.
 """
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -242,9 +241,10 @@ def complaint(made, devices, option, expected):
     return "a session was made" if expected else None
 
 
-def check(library):
+def main():
+    on_leat.choose_runtime()
     ort.set_default_logger_severity(4)
-    devices = on_leat.devices(library)
+    devices = on_leat.devices(sys.argv[1])
     cases = list(CASES)
     wrong = 0
     # Older releases do not know the inputs at all.
@@ -270,16 +270,6 @@ def check(library):
                 print(f"{make.__name__}, {option}: {why}")
     print(f"{2 * len(cases) + 2 * len(REASONS)} sessions, {wrong} wrong")
     return 1 if wrong else 0
-
-
-def main():
-    if sys.argv[2:] != ["--oldest"]:
-        return check(sys.argv[1])
-    if "LEAT_TEST_OLDEST" not in os.environ:
-        print("LEAT_TEST_OLDEST names no folder")
-        return on_leat.SKIPPED
-    environment = {**os.environ, "PYTHONPATH": os.environ["LEAT_TEST_OLDEST"]}
-    return subprocess.run([sys.executable, __file__, sys.argv[1]], env=environment, check=False).returncode
 
 
 if __name__ == "__main__":
