@@ -142,12 +142,6 @@ void leati_shared_device_wait(leati_shared_device *device) {
   }
 }
 
-/* Lets a stream come after what was published. `publish_lock` held. */
-static int32_t come_after_published(leati_shared_device *device, leat_stream *stream, leat_error *err) {
-  return device->published_event ? device->runtime->leat->stream->wait_event(stream, device->published_event, err)
-                                 : LEAT_OK;
-}
-
 /* Forgets what was published if that has failed: otherwise all that comes after it would fail, for ever. What was
  * published before the failure may be under way, and nobody can come after it by an event any more. */
 static void forget_failure(leati_shared_device *device) {
@@ -162,7 +156,13 @@ static void forget_failure(leati_shared_device *device) {
   pthread_mutex_unlock(&device->publish_lock);
 }
 
-/* leati_shared_device_publish(), with the lock held. */
+/* Lets a stream come after what was published. `publish_lock` held. */
+static int32_t come_after_published(leati_shared_device *device, leat_stream *stream, leat_error *err) {
+  return device->published_event ? device->runtime->leat->stream->wait_event(stream, device->published_event, err)
+                                 : LEAT_OK;
+}
+
+/* Lets what comes after all that was published come after a stream too. `publish_lock` held. */
 static int32_t publish(leati_shared_device *device, leat_stream *stream, leat_error *err) {
   const leat_event_api *events = device->runtime->leat->event;
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
@@ -179,27 +179,28 @@ static int32_t publish(leati_shared_device *device, leat_stream *stream, leat_er
   return code;
 }
 
-OrtStatus *leati_shared_device_publish(leati_shared_device *device, leat_stream *stream) {
+/* Takes one of the two steps above with the lock held. A failure is told, with what was tried, and is over then. */
+static OrtStatus *take_step(int32_t (*step)(leati_shared_device *, leat_stream *, leat_error *),
+                            leati_shared_device *device, leat_stream *stream, uint64_t *out_published,
+                            const char *what) {
   leat_error error = {.struct_size = sizeof(error)};
   pthread_mutex_lock(&device->publish_lock);
-  int32_t code = publish(device, stream, &error);
-  pthread_mutex_unlock(&device->publish_lock);
-  if (code != LEAT_OK) {
-    forget_failure(device);
-  }
-  return leati_status_from(device->runtime, code, &error, LEATI_PROVIDER_NAME ": recording the end of a copy");
-}
-
-OrtStatus *leati_shared_device_catch_up(leati_shared_device *device, leat_stream *stream, uint64_t *out_published) {
-  leat_error error = {.struct_size = sizeof(error)};
-  pthread_mutex_lock(&device->publish_lock);
-  int32_t code = come_after_published(device, stream, &error);
+  int32_t code = step(device, stream, &error);
   *out_published = atomic_load_explicit(&device->published, memory_order_relaxed);
   pthread_mutex_unlock(&device->publish_lock);
   if (code != LEAT_OK) {
     forget_failure(device);
   }
-  return leati_status_from(device->runtime, code, &error, LEATI_PROVIDER_NAME ": waiting for an application's copies");
+  return leati_status_from(device->runtime, code, &error, LEATI_PROVIDER_NAME ": %s", what);
+}
+
+OrtStatus *leati_shared_device_publish(leati_shared_device *device, leat_stream *stream) {
+  uint64_t published;
+  return take_step(publish, device, stream, &published, "recording the end of a copy");
+}
+
+OrtStatus *leati_shared_device_catch_up(leati_shared_device *device, leat_stream *stream, uint64_t *out_published) {
+  return take_step(come_after_published, device, stream, out_published, "waiting for an application's copies");
 }
 
 void leati_shared_device_uuid_text(const uint8_t uuid[16], char out[37]) {
