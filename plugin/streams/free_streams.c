@@ -61,7 +61,7 @@ void leati_streams_destroy(leat_device *device) {
     event_block *const block = streams->event_blocks;
     streams->event_blocks = block->next;
     for (int i = 0; i < LEATI_EVENTS_PER_BLOCK; ++i) {
-      leati_known_clear(&block->events[i].known);
+      leati_known_destroy(&block->events[i].known);
       leati_mutex_destroy(&block->events[i].lock);
     }
     leati_free(block);
@@ -129,6 +129,7 @@ void leati_streams_release(leat_stream *stream) {
   stream->kind = LEATI_KIND_DEAD;
   (void)atomic_fetch_add_explicit(&stream->ended, 1, memory_order_relaxed);
   leati_stream_forget(stream);
+  leati_stream_own_anew(stream);
   leati_timeline_abandon(stream->timeline);
   leati_mutex_unlock(&stream->lock);
   leati_mutex_lock(&streams->lock);
@@ -256,6 +257,7 @@ void leati_events_release(leat_event *event) {
   leati_timeline_unwatch(&event->watch);
   leati_timestamp_release(event->device, event->timestamp);
   event->timestamp = NULL;
+  leati_known_forget(event->device, &event->known);
   leati_mutex_unlock(&event->lock);
   leati_mutex_lock(&streams->lock);
   event->kind = LEATI_KIND_DEAD;

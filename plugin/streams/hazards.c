@@ -12,6 +12,7 @@ typedef struct pending_write {
   leati_range range;
   leati_timeline *timeline;
   uint64_t value;
+  uint32_t command; /* in its list */
   const leat_stream *stream;
   uint32_t number;
 } pending_write;
@@ -40,7 +41,7 @@ int32_t leati_hazards_create(leat_device *device, leat_error *err) {
 void leati_hazards_destroy(leat_device *device) {
   struct leati_hazards *const hazards = device->hazards;
   if (hazards != NULL) {
-    leati_known_clear(&hazards->external);
+    leati_known_destroy(&hazards->external);
     leati_mutex_destroy(&hazards->lock);
     leati_free(hazards->writes);
     leati_free(hazards);
@@ -51,9 +52,22 @@ void leati_hazards_destroy(leat_device *device) {
 /* ---- What is known ------------------------------------------------------------------------------------------------
  */
 
-void leati_known_clear(leati_known *known) {
+void leati_known_destroy(leati_known *known) {
   leati_free(known->points);
-  *known = (leati_known){.count = 0};
+}
+
+/* Keeps the room for points. The lock is held. */
+static void forget(leati_known *known) {
+  known->count = 0;
+  known->everything = false;
+}
+
+void leati_known_forget(leat_device *device, leati_known *known) {
+  if (device->hazards != NULL) {
+    leati_mutex_lock(&device->hazards->lock);
+    forget(known);
+    leati_mutex_unlock(&device->hazards->lock);
+  }
 }
 
 /* Adds a point, unless a later one of its timeline is known. */
@@ -98,7 +112,7 @@ void leati_known_record(leat_device *device, leati_known *event, const leati_kno
                         uint64_t value) {
   if (device->hazards != NULL) {
     leati_mutex_lock(&device->hazards->lock);
-    leati_known_clear(event);
+    forget(event);
     know_stream(event, stream, timeline, value);
     leati_mutex_unlock(&device->hazards->lock);
   }
@@ -134,19 +148,25 @@ static bool is_pending(const pending_write *write) {
          leati_timeline_query(write->timeline, write->value, NULL) == LEAT_ERROR_NOT_READY;
 }
 
+/* Whether a write is in order with a read because their stream has one owner. */
+static bool is_own(const pending_write *write, const leati_accessor *reader) {
+  return write->timeline == reader->timeline && write->value > reader->owned_since;
+}
+
 int32_t leati_hazards_read(const leati_accessor *reader, const leati_range *range, leat_error *err) {
   struct leati_hazards *const hazards = reader->device->hazards;
   int32_t status = LEAT_OK;
   leati_mutex_lock(&hazards->lock);
   for (uint32_t i = 0; i < hazards->count && status == LEAT_OK; ++i) {
     const pending_write *const write = &hazards->writes[i];
-    if (write->timeline != reader->timeline && leati_range_meets(&write->range, range) &&
+    if (!is_own(write, reader) && leati_range_meets(&write->range, range) &&
         !knows(reader->known, write->timeline, write->value) && is_pending(write)) {
       status = leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "stream %" PRIu32 " (%p) would read memory from 0x%" PRIx64 " on before stream %" PRIu32
+                          "stream %" PRIu32 " (%p) would read memory from 0x%" PRIx64 " on before %sstream %" PRIu32
                           " (%p) has written it: nothing orders the two. Record an event in the one behind the write "
                           "and let the other wait for it, or synchronize the one that writes",
-                          reader->number, (const void *)reader->stream, range->begin, write->number,
+                          reader->number, (const void *)reader->stream, range->begin,
+                          write->stream == reader->stream ? "the owner before of " : "", write->number,
                           (const void *)write->stream);
     }
   }
@@ -178,8 +198,27 @@ void leati_hazards_write(const leati_accessor *writer, const leati_range *range)
     hazards->writes[hazards->count++] = (pending_write){.range = *range,
                                                         .timeline = writer->timeline,
                                                         .value = writer->value,
+                                                        .command = writer->command,
                                                         .stream = writer->stream,
                                                         .number = writer->number};
   }
+  leati_mutex_unlock(&hazards->lock);
+}
+
+void leati_hazards_take_back(leat_device *device, const leati_timeline *timeline, uint64_t value,
+                             uint32_t first_command) {
+  struct leati_hazards *const hazards = device->hazards;
+  if (hazards == NULL) {
+    return;
+  }
+  uint32_t kept = 0;
+  leati_mutex_lock(&hazards->lock);
+  for (uint32_t i = 0; i < hazards->count; ++i) {
+    const pending_write *const write = &hazards->writes[i];
+    if (write->timeline != timeline || write->value != value || write->command < first_command) {
+      hazards->writes[kept++] = *write;
+    }
+  }
+  hazards->count = kept;
   leati_mutex_unlock(&hazards->lock);
 }

@@ -31,8 +31,10 @@ typedef struct leati_known {
 int32_t leati_hazards_create(leat_device *device, leat_error *err);
 void leati_hazards_destroy(leat_device *device);
 
-/** Forgets what is known, and frees it. Without the lock: of what nobody else has any more. */
-void leati_known_clear(leati_known *known);
+/** Frees what is known when its device is destroyed, and nobody else has it. */
+void leati_known_destroy(leati_known *known);
+/** Forgets what is known: whatever has this comes after nothing. */
+void leati_known_forget(leat_device *device, leati_known *known);
 /** Lets an event know what the stream it is recorded in knows, and that stream's own point, in place of what it knew.
  */
 void leati_known_record(leat_device *device, leati_known *event, const leati_known *stream, leati_timeline *timeline,
@@ -50,8 +52,10 @@ typedef struct leati_accessor {
   leat_device *device;
   leati_timeline *timeline;
   uint64_t value;            /**< of the list that the command is in */
+  uint64_t owned_since;      /**< the last value that is of an owner of the stream before */
+  uint32_t command;          /**< its number in the list */
   const leat_stream *stream; /**< for messages: its handle, */
-  uint32_t number;           /**< and its number */
+  uint32_t number;           /**< and the stream's number */
   const leati_known *known;
 } leati_accessor;
 
@@ -60,5 +64,8 @@ typedef struct leati_accessor {
 int32_t leati_hazards_read(const leati_accessor *reader, const leati_range *range, leat_error *err);
 /** Notes a write. */
 void leati_hazards_write(const leati_accessor *writer, const leati_range *range);
+/** Forgets the writes of commands of a list from one on, which are not in it any more. Does nothing without guard. */
+void leati_hazards_take_back(leat_device *device, const leati_timeline *timeline, uint64_t value,
+                             uint32_t first_command);
 
 #endif /* LEAT_PLUGIN_STREAMS_HAZARDS_H_ */

@@ -97,6 +97,8 @@ static int32_t end_recording(leati_recorder *recorder, int32_t status) {
     stream->barrier_next = true;
     /* Blocks may be stamped with the value of this list already: it must come, or they are never idle again. */
     stream->waiting = true;
+    leati_hazards_take_back(recorder->device, stream->timeline, leati_stream_open_value(stream),
+                            recorder->command_mark);
   }
   if (status != LEAT_OK && stream->open != NULL) {
     stream->open->delivery_count = recorder->delivery_mark;
@@ -190,6 +192,8 @@ int32_t leati_recorder_look_for_hazards(const leat_stream *stream, const leati_t
   const leati_accessor accessor = {.device = stream->device,
                                    .timeline = stream->timeline,
                                    .value = leati_stream_open_value(stream),
+                                   .owned_since = stream->owned_since,
+                                   .command = leati_stream_open_count(stream),
                                    .stream = stream,
                                    .number = stream->number,
                                    .known = &stream->known};

@@ -84,6 +84,11 @@ static void start_list(leat_stream *stream) {
   memset(stream->waits, 0, sizeof(stream->waits));
 }
 
+void leati_stream_own_anew(leat_stream *stream) {
+  leati_known_forget(stream->device, &stream->known);
+  stream->owned_since = atomic_load_explicit(&stream->timeline->promised, memory_order_relaxed);
+}
+
 void leati_stream_forget(leat_stream *stream) {
   if (stream->open != NULL) {
     leati_timeline_drop(stream->timeline, stream->open);
@@ -202,7 +207,7 @@ void leati_stream_finish(leat_stream *stream) {
   if (stream->open != NULL) {
     leati_timeline_drop(stream->timeline, stream->open);
   }
-  leati_known_clear(&stream->known);
+  leati_known_destroy(&stream->known);
   leati_mutex_destroy(&stream->lock);
 }
 
@@ -358,6 +363,8 @@ static int32_t renew(leat_stream *stream, leat_error *err) {
   fresh->replaced = stream->timeline;
   atomic_store_explicit(&stream->timeline, fresh, memory_order_release);
   leati_timeline_settle(fresh);
+  /* The waits of what was taken back are gone, and all that was submitted is waited for or another owner's. */
+  leati_stream_own_anew(stream);
   return_to_lane(stream);
   /* A list on its way to another lane, which is to wait there for what the stream has in flight, may be lost yet: then
    * the next one has to. */
@@ -419,6 +426,7 @@ static void leave(leat_stream *stream) {
 void leati_stream_vacate(leat_stream *stream) {
   leave(stream);
   leati_mutex_lock(&stream->lock);
+  leati_stream_own_anew(stream);
   if (has_failed(stream)) {
     (void)renew(stream, NULL);
   }

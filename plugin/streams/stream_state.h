@@ -37,7 +37,8 @@ struct leat_stream {
   leati_chunk *current[LEATI_CHUNK_KINDS]; /* chunks of `open` that are being filled */
   bool barrier_next;                       /* the next command needs a barrier whatever it touches */
   leati_ranges reads, writes;
-  leati_known known; /* what the next command comes after */
+  leati_known known;    /* what the next command comes after, beside what the stream's owner put in before */
+  uint64_t owned_since; /* the last value of `timeline` that is not the owner's: of an owner before, or of nobody */
   /* The open list is submitted even without commands: it waits for something, or somebody waits for its value. What
    * it comes after may be of other timelines. */
   bool waiting;
@@ -106,6 +107,8 @@ int32_t leati_stream_flush_with(leat_stream *stream, leati_submission *pieces, l
 int32_t leati_stream_unlock_and_help(leat_stream *stream, int32_t status, leat_error *err);
 /** Takes back everything in the stream that was not submitted. `lock` held. */
 void leati_stream_forget(leat_stream *stream);
+/** Lets what is put in from now on come, for the guard, after nothing that is there. `lock` held. */
+void leati_stream_own_anew(leat_stream *stream);
 /** Frees what a stream object holds. */
 void leati_stream_finish(leat_stream *stream);
 /** Flushes a stream unless it is on the free list. */

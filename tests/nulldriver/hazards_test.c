@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "memory/memory.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
 #include "streams/stream_state.h"
@@ -64,7 +65,7 @@ static void a_read_that_nothing_orders_is_refused(void **state) {
   close_guarded();
 }
 
-/* A stream's own work is in order, as is what the stream object's next owner does. */
+/* A stream's own work is in order. */
 static void a_stream_comes_after_itself(void **state) {
   (void)state;
   open_guarded();
@@ -105,6 +106,137 @@ static void events_order(void **state) {
   assert_int_equal(read_result(third), LEAT_OK);
   assert_ok(h.api->stream->synchronize(third, &err));
   assert_arrived(&t, 3);
+  close_guarded();
+}
+
+/* What an event of before stood for is nothing to whoever has its object next. */
+static void a_new_event_orders_nothing(void **state) {
+  (void)state;
+  leat_event *before, *event;
+  open_guarded();
+  leat_stream *const writer = make_stream(), *const reader = make_stream();
+  take_blocks(&t, NULL);
+  write_result(writer, 1);
+  assert_ok(h.api->event->create(h.device, 0, &before, &err));
+  assert_ok(h.api->event->record(before, writer, &err));
+  assert_ok(h.api->event->destroy(before, &err));
+  assert_ok(h.api->event->create(h.device, 0, &event, &err));
+  assert_ptr_equal(event, before);
+  assert_ok(h.api->stream->wait_event(reader, event, &err));
+  assert_int_equal(read_result(reader), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_ok(h.api->event->destroy(event, &err));
+  close_guarded();
+}
+
+/* Nor is a new stream behind what the owners of its object before waited for or wrote, though it often is in fact: who
+ * relies on that reads too early where it gets another object. */
+static void a_new_stream_comes_after_nothing(void **state) {
+  (void)state;
+  leat_stream *before, *stream;
+  uint64_t ticket;
+  open_guarded();
+  leat_stream *const writer = make_stream();
+  leat_event *const event = make_event();
+  take_blocks(&t, NULL);
+  for (int pooled = 0; pooled < 2; ++pooled) {
+    write_result(writer, 1);
+    assert_ok(h.api->event->record(event, writer, &err));
+    for (int writes = 0; writes < 2; ++writes) {
+      assert_ok(pooled ? h.api->pool->acquire(h.device, 0, &before, &ticket, &err)
+                       : h.api->stream->create(h.device, 0, &before, &err));
+      assert_ok(h.api->stream->wait_event(before, event, &err));
+      if (writes) {
+        assert_int_equal(rectify(&t, before), LEAT_OK);
+      }
+      assert_int_equal(read_result(before), LEAT_OK);
+      assert_ok(pooled ? h.api->pool->release(h.device, ticket, &err) : h.api->stream->destroy(before, &err));
+      assert_ok(pooled ? h.api->pool->acquire(h.device, 0, &stream, &ticket, &err)
+                       : h.api->stream->create(h.device, 0, &stream, &err));
+      assert_ptr_equal(stream, before);
+      assert_int_equal(read_result(stream), LEAT_ERROR_INVALID_ARGUMENT);
+      assert_ok(h.api->stream->wait_event(stream, event, &err));
+      assert_int_equal(read_result(stream), writes ? LEAT_ERROR_INVALID_ARGUMENT : LEAT_OK);
+      assert_ok(pooled ? h.api->pool->release(h.device, ticket, &err) : h.api->stream->destroy(stream, &err));
+    }
+    assert_ok(h.api->device->synchronize(h.device, &err));
+  }
+  close_guarded();
+}
+
+/* A wait that a failure has taken with it orders nothing. */
+static void a_wait_that_is_lost_orders_nothing(void **state) {
+  (void)state;
+  open_guarded();
+  leat_stream *const writer = make_stream(), *const reader = make_stream(), *const failing = make_stream();
+  leat_event *const event = make_event(), *const failed = make_event();
+  take_blocks(&t, NULL);
+  fail_stream(failing, &t);
+  (void)h.api->event->record(failed, failing, NULL);
+  write_result(writer, 1);
+  assert_ok(h.api->event->record(event, writer, &err));
+  assert_ok(h.api->stream->wait_event(reader, event, &err));
+  assert_int_not_equal(h.api->stream->wait_event(reader, failed, NULL), LEAT_OK);
+  assert_ok(h.api->stream->clear_error(reader, &err));
+  assert_int_equal(read_result(reader), LEAT_ERROR_INVALID_ARGUMENT);
+  /* Its own work is in order after that, too. */
+  assert_ok(h.api->stream->wait_event(reader, event, &err));
+  assert_int_equal(rectify(&t, reader), LEAT_OK);
+  assert_int_equal(read_result(reader), LEAT_OK);
+  assert_ok(h.api->stream->synchronize(reader, &err));
+  close_guarded();
+}
+
+/* Copies a to b, and then what `operation` is to a temporary block. */
+static int32_t copy_both(leati_recorder *recorder, const void *operation, leat_error *err) {
+  const int64_t size = COUNT * (int64_t)sizeof(float);
+  const leati_plan_access accesses[] = {{.binding = 0, .field = LEATI_FIELD_NONE, .end = size},
+                                        {.binding = 1, .field = LEATI_FIELD_NONE, .end = size},
+                                        {.binding = 2, .field = LEATI_FIELD_NONE, .end = size},
+                                        {.binding = 3, .field = LEATI_FIELD_NONE, .end = size}};
+  const leati_plan_step steps[] = {{.copies = true, .read_count = 1, .write_count = 1},
+                                   {.copies = true, .read_count = 1, .write_count = 1, .first_access = 2}};
+  const leati_temporary temporary = {.size = (uint64_t)size};
+  const leati_plan plan = {.binding_count = 4,
+                           .step_count = 2,
+                           .access_count = 4,
+                           .temporary_count = 1,
+                           .steps = steps,
+                           .accesses = accesses,
+                           .temporaries = &temporary,
+                           .op = "test"};
+  const uint64_t *const from = operation;
+  const uint64_t addresses[] = {t.a, t.b, *from};
+  leati_binding bindings[4] = {{.address = 0}};
+  for (int i = 0; i < 3; ++i) {
+    bindings[i].address = addresses[i];
+    bindings[i].block = leati_memory_find(h.device, addresses[i]);
+  }
+  return leati_record_plan(recorder, &plan, bindings, err);
+}
+
+/* What an operation would have written that was taken back is written by nobody. */
+static void writes_that_are_taken_back_are_forgotten(void **state) {
+  (void)state;
+  uint64_t other;
+  open_guarded();
+  leat_stream *const writer = make_stream(), *const refused = make_stream(), *const reader = make_stream();
+  take_blocks(&t, NULL);
+  assert_ok(h.api->memory->alloc(h.device, COUNT * sizeof(float), NULL, &other, &err));
+  write_result(refused, 1);
+  assert_ok(h.api->stream->synchronize(refused, &err));
+  const DLTensor from = device_tensor(t.a, &count), to = device_tensor(other, &count);
+  assert_ok(h.api->memory->copy(writer, &from, &to, &err));
+  assert_int_equal(leati_record(refused, copy_both, &other, &said), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(read_result(reader), LEAT_OK);
+  /* What came before in the same list still counts. */
+  assert_int_equal(rectify(&t, refused), LEAT_OK);
+  assert_int_equal(leati_record(refused, copy_both, &other, &said), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(read_result(reader), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_ok(h.api->stream->synchronize(refused, &err));
+  assert_int_equal(read_result(reader), LEAT_OK);
+  assert_ok(h.api->stream->synchronize(reader, &err));
+  assert_arrived(&t, 1);
+  assert_ok(h.api->memory->free(h.device, other, &err));
   close_guarded();
 }
 
@@ -230,6 +362,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       CASE(a_read_that_nothing_orders_is_refused),
       CASE(a_stream_comes_after_itself),
+      CASE(a_new_event_orders_nothing),
+      CASE(a_new_stream_comes_after_nothing),
+      CASE(a_wait_that_is_lost_orders_nothing),
+      CASE(writes_that_are_taken_back_are_forgotten),
       CASE(events_order),
       CASE(bytes_count_and_not_blocks),
       CASE(semaphores_order),
