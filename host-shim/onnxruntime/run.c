@@ -160,22 +160,41 @@ static OrtStatus *submit(const noted *entry) {
   return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": the work of this Run failed");
 }
 
+/* Lets what is put into any of the streams from now on come after all that is in them: an application goes on with the
+ * one that it gave for the Run, say, and the Run's last work may be in another one. What cannot be is waited for. */
+static OrtStatus *join(void) {
+  OrtStatus *status = NULL;
+  for (unsigned i = 0; i < run.count && !status; i++) {
+    const noted *entry = &run.streams[i];
+    leat_stream *latest = latest_on(entry->device);
+    status = latest != entry->stream ? come_after(entry->device, entry->stream, latest) : NULL;
+  }
+  for (unsigned i = 0; i < run.count && status; i++) {
+    leati_status_drop(run.streams[i].device->runtime, finish(&run.streams[i]));
+  }
+  return status;
+}
+
 OrtStatus *leati_run_end(leati_shared_device *device, bool wait) {
   OrtStatus *first = NULL;
   const bool outermost = run.depth == 1;
   unsigned kept = 0;
-  /* An inner Run's end serves the outer one's streams too. Those that it does not wait for are still of the order. */
   for (unsigned i = 0; i < run.count; i++) {
     const noted *entry = &run.streams[i];
-    const bool waits = wait || entry->to_host;
-    OrtStatus *status = waits ? finish(entry) : submit(entry);
+    OrtStatus *status = wait || entry->to_host ? finish(entry) : submit(entry);
     if (first) {
       leati_status_drop(device->runtime, status);
     } else {
       first = status;
     }
-    if (!waits && !outermost) {
-      run.streams[kept++] = *entry;
+  }
+  if (!wait && !first) {
+    first = join();
+  }
+  /* An inner Run's end serves the outer one's streams too. Those that it does not wait for are still of the order. */
+  for (unsigned i = 0; i < run.count; i++) {
+    if (!wait && !run.streams[i].to_host && !outermost) {
+      run.streams[kept++] = run.streams[i];
     }
   }
   run.count = kept;

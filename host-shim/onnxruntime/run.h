@@ -62,7 +62,7 @@ void leati_run_forget(leat_stream *stream);
  * @threads any
  * @param device [in] what leati_run_begin() was given
  * @param wait true: wait for all of them; false: only for those that write memory of the host, which its owner may free
- * from now on, and submit the others
+ * from now on, submit the others, and let what is put into any of them later come after all of them
  * @return the first failure of a stream's work */
 OrtStatus *leati_run_end(leati_shared_device *device, bool wait);
 

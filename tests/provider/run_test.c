@@ -36,12 +36,13 @@ static struct {
   leat_device *devices[8]; /* by ticket: whose place it is */
   unsigned synchronized, flushed;
   leat_stream *last_synchronized;
-  leat_stream *recorded;   /* of the one event that there is at a time; NULL: there is none */
-  int32_t record;          /* what recording it gives */
-  unsigned orders;         /* streams that were made to wait for it */
-  leat_stream *before[32]; /* what such a stream waits for, */
-  leat_stream *behind[32]; /* and which it is */
-  leat_stream *caught_up;  /* the last stream that came after what was published */
+  unsigned orders_at_synchronize; /* `orders` when it was */
+  leat_stream *recorded;          /* of the one event that there is at a time; NULL: there is none */
+  int32_t record;                 /* what recording it gives */
+  unsigned orders;                /* streams that were made to wait for it */
+  leat_stream *before[32];        /* what such a stream waits for, */
+  leat_stream *behind[32];        /* and which it is */
+  leat_stream *caught_up;         /* the last stream that came after what was published */
   unsigned catches;
 } account;
 static int gate_depth;
@@ -157,6 +158,7 @@ static int32_t stream_wait_event(leat_stream *stream, leat_event *event, leat_er
 
 static int32_t stream_synchronize(leat_stream *stream, leat_error *err) {
   account.last_synchronized = stream;
+  account.orders_at_synchronize = account.orders;
   (void)err;
   /* The place is held until the work is done. */
   assert_int_not_equal(account.held, 0);
@@ -193,6 +195,7 @@ static leati_shared_device device, other;
 #define STREAM ((leat_stream *)(uintptr_t)0x200)
 #define ANOTHER ((leat_stream *)(uintptr_t)0x280)
 #define LENT ((leat_stream *)(uintptr_t)0x2c0)
+#define THEIRS ((leat_stream *)(uintptr_t)0x2e0)
 
 static int begin_anew(void **state) {
   (void)state;
@@ -447,15 +450,41 @@ static void an_inner_runs_end_keeps_the_order(void **state) {
   expect_order(1, STREAM, ANOTHER);
   /* What is not waited for is still to come before the outer Run's next work. */
   assert_null(leati_run_end(&device, false));
-  assert_true(note(STREAM, false));
   expect_order(2, ANOTHER, STREAM);
+  assert_true(note(STREAM, false));
+  expect_order(3, ANOTHER, STREAM);
   assert_int_equal(begin(&device, 0), LEAT_OK);
   assert_true(note(ANOTHER, false));
-  expect_order(3, STREAM, ANOTHER);
+  expect_order(4, STREAM, ANOTHER);
   assert_null(leati_run_end(&device, true));
   assert_true(note(STREAM, false));
-  assert_int_equal(account.orders, 3);
+  assert_int_equal(account.orders, 4);
   assert_null(leati_run_end(&device, true));
+}
+
+/* A Run that is not waited for: an application knows the stream that it gave, and goes on with that one alone. */
+static void an_end_without_a_wait_joins_the_streams(void **state) {
+  (void)state;
+  assert_int_equal(begin(&device, 0), LEAT_OK);
+  assert_int_equal(begin(&other, 0), LEAT_OK);
+  assert_true(note(STREAM, false));
+  assert_true(note(LENT, true));
+  assert_true(note(ANOTHER, false));
+  assert_true(note_on(&other, THEIRS, false));
+  expect_order(2, LENT, ANOTHER);
+  assert_null(leati_run_end(&other, false));
+  assert_int_equal(account.orders, 4);
+  for (unsigned i = 2; i < 4; i++) {
+    assert_ptr_equal(account.before[i], ANOTHER);
+    assert_ptr_equal(account.behind[i], i == 2 ? STREAM : LENT);
+  }
+  /* What writes to the host is waited for, and for nothing behind it. */
+  assert_int_equal(account.synchronized, 1);
+  assert_int_equal(account.orders_at_synchronize, 2);
+  /* Without a join all is waited for, since the application frees what the Run uses. */
+  account.record = LEAT_ERROR_OUT_OF_MEMORY;
+  assert_ptr_equal(leati_run_end(&device, false), (void *)(uintptr_t)(0x1000 + LEAT_ERROR_OUT_OF_MEMORY));
+  assert_int_equal(account.synchronized, 4);
 }
 
 static void more_streams_than_are_noted_are_waited_for(void **state) {
@@ -572,6 +601,7 @@ int main(void) {
       cmocka_unit_test_setup(a_stream_comes_after_the_one_before, begin_anew),
       cmocka_unit_test_setup(streams_of_other_devices_are_not_ordered, begin_anew),
       cmocka_unit_test_setup(an_inner_runs_end_keeps_the_order, begin_anew),
+      cmocka_unit_test_setup(an_end_without_a_wait_joins_the_streams, begin_anew),
       cmocka_unit_test_setup(more_streams_than_are_noted_are_waited_for, begin_anew),
       cmocka_unit_test_setup(a_failure_to_order_fails_the_call, begin_anew),
       cmocka_unit_test_setup(runs_come_after_what_was_published, begin_anew),
