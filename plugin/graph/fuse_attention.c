@@ -117,6 +117,52 @@ static void look_through(const leati_fusion *f, attention *a, uint32_t i) {
   }
 }
 
+/* Whether dimension 2 of `apart`, of five dimensions, is what `together` has more of: each of its heads is as many of
+ * those. */
+static bool repeats_heads(const leati_view *apart, const leati_view *together) {
+  return apart->ndim == 5 && together->ndim == 4 && together->shape[0] == apart->shape[0] &&
+         together->shape[1] == apart->shape[1] * apart->shape[2] && together->shape[2] == apart->shape[3] &&
+         together->shape[3] == apart->shape[4];
+}
+
+/* Looks through what repeats each head of operand `i` for those queries that share it: a dimension of 1 behind the
+ * heads, made larger, and put together with them. */
+static bool through_repeat(const leati_fusion *f, attention *a, uint32_t i) {
+  const leati_node *const joins = leati_fusion_maker(f, a->inputs[i]);
+  if (!leati_fusion_is(joins, "", "Reshape") || memcmp(a->layouts[i], "bh", 2) != 0) {
+    return false;
+  }
+  const leati_node *const repeats = leati_fusion_maker(f, joins->inputs[0]);
+  if (!leati_fusion_is(repeats, "", "Expand") && !leati_fusion_is(repeats, "", "Tile")) {
+    return false;
+  }
+  const leati_node *const parts = leati_fusion_maker(f, repeats->inputs[0]);
+  if (!leati_fusion_is(parts, "", "Unsqueeze") && !leati_fusion_is(parts, "", "Reshape")) {
+    return false;
+  }
+  const leati_view *const many = leati_fusion_view(f, joins->inputs[0]);
+  const leati_view *const one = leati_fusion_view(f, repeats->inputs[0]);
+  if (!repeats_heads(many, leati_fusion_view(f, a->inputs[i])) ||
+      !repeats_heads(one, leati_fusion_view(f, parts->inputs[0])) || one->shape[0] != many->shape[0] ||
+      one->shape[1] != many->shape[1] || one->shape[2] != 1 || one->shape[3] != many->shape[3] ||
+      one->shape[4] != many->shape[4]) {
+    return false;
+  }
+  a->inputs[i] = parts->inputs[0];
+  return true;
+}
+
+/* Looks further behind keys and values that are both repeated, each for as many queries. */
+static void look_through_repeats(const leati_fusion *f, attention *a) {
+  attention shared = *a;
+  if (through_repeat(f, &shared, K) && through_repeat(f, &shared, V) &&
+      leati_fusion_view(f, shared.inputs[K])->shape[1] == leati_fusion_view(f, shared.inputs[V])->shape[1]) {
+    look_through(f, &shared, K);
+    look_through(f, &shared, V);
+    *a = shared;
+  }
+}
+
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
 /* The node that makes what `node` gives, for one input alone, behind casts that an attention has no need of, since it
@@ -233,6 +279,7 @@ static int32_t fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   for (uint32_t i = 0; i < Y; ++i) {
     look_through(f, &a, i);
   }
+  look_through_repeats(f, &a);
   return write_attention(f, n, &a, out_done, err);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * The rule about attention that is written out: two products with a softmax between them, and the movements that bring
- * heads to where products want them. They become one FusedAttention, which reads operands where they lie. Weights may
- * be guarded, as PyTorch does where there is a mask: Where(IsNaN(weights), 0, weights).
+ * heads to where products want them, or repeat those that several heads of queries share. They become one
+ * FusedAttention, which reads operands where they lie. Weights may be guarded, as PyTorch does where there is a mask:
+ * Where(IsNaN(weights), 0, weights).
  */
 #ifndef LEAT_PLUGIN_GRAPH_FUSE_ATTENTION_H_
 #define LEAT_PLUGIN_GRAPH_FUSE_ATTENTION_H_

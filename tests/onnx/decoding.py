@@ -6,9 +6,12 @@ gave, and compares ONNX Runtime's CPU provider.
 usage: decoding.py LIBRARY
 
 A layer projects its tokens to queries, keys and values, attends, and projects the result. Both providers get the CPU's
-keys and values of the step before. No node may be left to the CPU provider on the direct path; on the graph path all
-are one graph. Exit status: 0, or 1 if an answer is wrong, 77 if there is no device.
+keys and values of the step before; or, for 40 steps, one thread and four, each has its own on the device: longer at
+each step, extended in place, or written from one memory to another and back. No node may be left to the CPU provider on
+the direct path; on the graph path all are one graph. Exit status: 0, or 1 if an answer is wrong, 77 if there is no
+device.
 """
+import concurrent.futures
 import sys
 
 import numpy as np
@@ -19,6 +22,7 @@ from onnx import TensorProto, helper, numpy_helper
 import on_leat
 
 GROUP = "GroupQueryAttention"
+WRITTEN_OUT = "MatMul"  # as PyTorch's exporters write attention with heads that are shared
 WIDTH = 24  # elements of a token
 # Type and dimensions of GROUP's optional inputs behind those for the rotary embedding, in their order.
 MORE = {
@@ -26,7 +30,7 @@ MORE = {
     "attention_bias": (TensorProto.FLOAT, [1, None, "tokens", "all"]),
     "head_sink": (TensorProto.FLOAT, [None]),
 }
-ROOM = 20  # positions of a cache that is as long at every step
+ROOM = 48  # positions of a cache that is as long at every step
 # Tokens are from -1 to 1 and weights from -0.3 to 0.3, so queries, keys and values are below 8, each off by 26 * 2^-24
 # times that; a score, a sum of 16 products over 4, is off by less than 1e-3 and so is a weight, of itself: values are
 # off by 8 times that, and the result, a sum of up to 64 of them with weights of 0.3, by less than that of 0.16.
@@ -63,6 +67,38 @@ class Layer:
         return helper.make_node(self.operator, inputs, ["attended", "key", "value"], domain=domain,
                                 **(attributes | self.attributes))
 
+    def written_out(self):
+        """Nodes and constants of attention as exporters write it."""
+        nodes = []
+
+        def node(operator, *inputs, of=None, **attributes):
+            nodes.append(helper.make_node(operator, inputs, [of or f"inner{len(nodes)}"], **attributes))
+            return nodes[-1].output[0]
+
+        def heads(name):
+            return node("Transpose", node("Reshape", name, "split_" + name), perm=[0, 2, 1, 3])
+
+        def shared(cache):
+            size = node("Shape", cache)
+            batch, positions = node("Slice", size, "from0", "from1"), node("Slice", size, "from2", "from3")
+            many = node("Concat", batch, "shared", "repeats", positions, "size", axis=0)
+            joined = node("Concat", batch, "heads", positions, "size", axis=0)
+            return node("Reshape", node("Expand", node("Unsqueeze", cache, "from2"), many), joined)
+
+        query = heads("q")
+        key = shared(node("Concat", "past_key", heads("k"), of="key", axis=2))
+        value = shared(node("Concat", "past_value", heads("v"), of="value", axis=2))
+        scores = node("Mul", node("MatMul", query, node("Transpose", key, perm=[0, 1, 3, 2])), "scale")
+        attended = node("MatMul", node("Softmax", scores, axis=-1), value)
+        node("Reshape", node("Transpose", attended, perm=[0, 2, 1, 3]), "join", of="attended")
+        lists = {f"from{i}": [i] for i in range(4)} | {
+            "shared": [self.shared], "heads": [self.heads], "repeats": [self.heads // self.shared],
+            "size": [self.size], "join": [0, -1, self.heads * self.size], "split_q": [0, -1, self.heads, self.size]}
+        lists |= {f"split_{name}": [0, -1, self.shared, self.size] for name in "kv"}
+        constants = [numpy_helper.from_array(np.array(value, np.int64), name) for name, value in lists.items()]
+        constants.append(numpy_helper.from_array(np.array(self.size ** -0.5, np.float32), "scale"))
+        return nodes, constants
+
     @staticmethod
     def counting():
         """Nodes that make of a mask how many positions there are, as exports of decoders have them."""
@@ -92,7 +128,13 @@ class Layer:
             nodes += self.counting()
             constants += [numpy_helper.from_array(np.array(value, np.int64), name)
                           for name, value in (("along", [1]), ("one", 1), ("second", 1))]
-        nodes += [self.node(), helper.make_node("MatMul", ["attended", "wy"], ["y"])]
+        if self.operator == WRITTEN_OUT:
+            inner, more = self.written_out()
+            nodes += inner
+            constants += more
+        else:
+            nodes.append(self.node())
+        nodes.append(helper.make_node("MatMul", ["attended", "wy"], ["y"]))
         tokens = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", "tokens", WIDTH])
         cache = ["batch", self.shared, "past", self.size]
         inputs = [tokens] + [helper.make_tensor_value_info(f"past_{name}", TensorProto.FLOAT, cache)
@@ -138,6 +180,8 @@ LAYERS = [
     (Layer(GROUP, 4, 2, 16, rotary=8, more=("position_ids", "head_sink")), 2, [7, 1, 1]),
     (Layer("MultiHeadAttention", 4, 4, 16), 2, [7, 3, 1, 1]),
     (Layer("Attention", 4, 2, 16), 2, [7, 3, 1, 1]),
+    (Layer(WRITTEN_OUT, 4, 2, 16), 2, [7, 3, 1, 1]),
+    (Layer(WRITTEN_OUT, 4, 4, 16), 1, [7, 3, 1, 1]),
 ]
 
 
@@ -219,6 +263,62 @@ def run_in_place(layer, steps, devices, rng):
     return wrong
 
 
+def bind(session, feeds, pasts, presents):
+    """Binds a step's caches on the device, and its result in the host's memory, which is given too."""
+    binding = session.io_binding()
+    for name in set(feeds) - {"past_key", "past_value"}:
+        binding.bind_cpu_input(name, feeds[name])
+    for name, past, present in zip(("key", "value"), pasts, presents):
+        binding.bind_ortvalue_input("past_" + name, past)
+        binding.bind_ortvalue_output(name, present)
+    result = ort.OrtValue.ortvalue_from_numpy(np.zeros(feeds["x"].shape, np.float32))
+    binding.bind_ortvalue_output("y", result)
+    return binding, result
+
+
+def write(layer, session, place, steps, kind):
+    """By how much a text that a thread writes is off, its caches included. `steps`: feeds, and what is wanted."""
+    def empty(like):
+        return ort.OrtValue.ortvalue_from_numpy(np.zeros(like.shape, np.float32), **place)
+
+    pasts = [empty(steps[0][0][name]) for name in ("past_key", "past_value")]
+    others = [empty(past.numpy()) for past in pasts]
+    worst, position = 0.0, 0
+    for feeds, wanted in steps:
+        presents = [empty(x) for x in wanted[1:]] if kind == "growing" else pasts if kind == "in place" else others
+        binding, result = bind(session, feeds, pasts, presents)
+        session.run_with_iobinding(binding)
+        position += feeds["x"].shape[1]
+        worst = max(worst, off([result.numpy()], wanted[:1]))
+        pasts, others = presents, pasts
+    got = [x.numpy()[:, :, :position] for x in pasts]
+    return max(worst, off(got, [x[:, :, :position] for x in steps[-1][1][1:]]))
+
+
+def run_long(layer, kinds, devices, rng, threads=4, count=40):
+    """A prompt and then a token at a time, with keys and values that stay on the device."""
+    cpu, leat = sessions(layer.model(rng), devices)
+    place = place_of(devices[0])
+    texts, wrong = [], 0
+    for _ in range(threads):
+        cache, position, steps = [np.zeros((1, layer.shared, layer.room, layer.size), np.float32)] * 2, 0, []
+        for tokens in [3] + [1] * (count - 1):
+            feeds = layer.feeds(rng, 1, tokens, position, cache)
+            steps.append((feeds, cpu.run(None, feeds)))
+            cache = steps[-1][1][1:]
+            position += tokens
+        texts.append(steps)
+    for path, session in leat.items():
+        for kind in kinds:
+            for used in (1, threads):
+                with concurrent.futures.ThreadPoolExecutor(used) as pool:
+                    every = list(pool.map(lambda text: write(layer, session, place, text, kind), texts[:used]))
+                if not max(every) <= TOLERANCE:
+                    wrong += 1
+                    print(f"{layer}, {count} steps, {kind}, {used} threads, {path} path: off by {max(every):.3g}")
+    return wrong
+
+
 def is_refused(layer, devices, rng):
     """Whether a graph in which another node takes a cache refuses to write it in place."""
     model = onnx.load_from_string(layer.model(rng))
@@ -247,10 +347,13 @@ def main():
     wrong = sum(run(layer, batch, steps, devices, rng) for layer, batch, steps in LAYERS)
     roomy = Layer(GROUP, 4, 2, 16, rotary=8, room=ROOM)
     wrong += run_in_place(roomy, [7, 3, 1, 1], devices, rng)
+    wrong += run_long(roomy, ("in place", "to and fro"), devices, rng)
+    for layer in (Layer(GROUP, 4, 2, 16, rotary=8), Layer("Attention", 4, 2, 16), Layer(WRITTEN_OUT, 4, 2, 16)):
+        wrong += run_long(layer, ("growing",), devices, rng)
     if not is_refused(roomy, devices, rng):
         wrong += 1
         print("a cache that another node reads was written in place")
-    print(f"{len(LAYERS) + 1} layers, {wrong} wrong answers")
+    print(f"{len(LAYERS) + 4} layers, {wrong} wrong answers")
     return 1 if wrong else 0
 
 

@@ -668,6 +668,7 @@ static uint32_t softmax_of(network *n, uint32_t scores, const leat_attribute *co
 static const leat_attribute third_axis = ATTRIBUTE(INT, .name = "axis", .i = 2);
 static const leat_attribute *const along_keys[] = {&last_axis};
 static const leat_attribute *const along_queries[] = {&third_axis};
+static const leat_attribute *const along_positions[] = {&third_axis};
 
 static uint32_t back_together(network *n, uint32_t y) {
   const int64_t together[] = {2, 4, 8};
@@ -806,6 +807,45 @@ static uint32_t attention_cut_differently(network *n) {
   const uint32_t q = heads_of(n, to_heads), k = heads_of(n, to_columns), v = heads_of(n, to_heads);
   const uint32_t y = NODE(n, "MatMul", 13, softmax_of(n, NODE(n, "MatMul", 13, q, k), along_keys), v);
   return NODE(n, "Reshape", 14, y, add_list(n, 3, other));
+}
+
+/* Each of two heads of keys or values for two heads of queries, or for the first and the third, and so on. */
+static uint32_t repeated_by(network *n, uint32_t x, const char *op, int64_t at) {
+  const int64_t times[] = {1, 1 + (at == 1), 1 + (at == 2), 1, 1}, joined[] = {1, 4, -1, 4};
+  const uint32_t apart = NODE(n, "Unsqueeze", 13, x, add_list(n, 1, &at));
+  return NODE(n, "Reshape", 14, NODE(n, op, 13, apart, add_list(n, 5, times)), add_list(n, 4, joined));
+}
+/* A past of three positions, and one more. */
+static uint32_t grown(network *n) {
+  const uint32_t y = NODE(n, "Concat", 13, add_input(n, SHAPE(1, 2, 3, 4)), add_input(n, SHAPE(1, 2, 1, 4)));
+  set_attributes(n, along_positions, 1);
+  return y;
+}
+static uint32_t attention_of(network *n, uint32_t k, uint32_t v) {
+  const uint32_t scores = NODE(n, "MatMul", 13, add_input(n, SHAPE(1, 4, 3, 4)), transpose(n, k, swap_last));
+  return NODE(n, "MatMul", 13, softmax_of(n, scores, along_keys), v);
+}
+static uint32_t heads_repeated(network *n) {
+  const uint32_t k = repeated_by(n, add_input(n, SHAPE(1, 2, 5, 4)), "Expand", 2);
+  return attention_of(n, k, repeated_by(n, add_input(n, SHAPE(1, 2, 5, 4)), "Expand", 2));
+}
+/* As decoders of PyTorch have them. */
+static uint32_t caches_repeated(network *n) {
+  const uint32_t k = grown(n), v = grown(n);
+  add_output(n, k);
+  return attention_of(n, repeated_by(n, k, "Tile", 2), repeated_by(n, v, "Expand", 2));
+}
+static uint32_t keys_repeated(network *n) {
+  const uint32_t k = repeated_by(n, add_input(n, SHAPE(1, 2, 5, 4)), "Expand", 2);
+  return attention_of(n, k, add_input(n, SHAPE(1, 4, 5, 4)));
+}
+static uint32_t heads_repeated_in_turns(network *n) {
+  const uint32_t k = repeated_by(n, add_input(n, SHAPE(1, 2, 5, 4)), "Tile", 1);
+  return attention_of(n, k, repeated_by(n, add_input(n, SHAPE(1, 2, 5, 4)), "Tile", 1));
+}
+static uint32_t values_repeated_in_turns(network *n) {
+  const uint32_t k = repeated_by(n, add_input(n, SHAPE(1, 2, 5, 4)), "Expand", 2);
+  return attention_of(n, k, repeated_by(n, add_input(n, SHAPE(1, 2, 5, 4)), "Expand", 1));
 }
 
 /* Where(IsNaN(x), zero, x). */
@@ -1762,6 +1802,11 @@ static const scene scenes[] = {
     {"attention of three dimensions", attention_of_three, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention of one operand", attention_of_one_operand, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention and another Reshape", attention_cut_differently, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention of repeated heads", heads_repeated, {DONE(ATTENTION, 1)}, 1, ATTENDED},
+    {"attention of repeated caches", caches_repeated, {DONE(ATTENTION, 1)}, 3, ATTENDED},
+    {"attention of repeated keys alone", keys_repeated, {DONE(ATTENTION, 1)}, 2, ATTENDED},
+    {"attention of heads in turns", heads_repeated_in_turns, {DONE(ATTENTION, 1)}, 3, ATTENDED},
+    {"attention of values in turns", values_repeated_in_turns, {DONE(ATTENTION, 1)}, 3, ATTENDED},
     {"attention of float16", attention_of_halves, {DONE(ATTENTION, 1)}, 5, HALVES_ATTENDED},
     {"attention, guarded", attention_guarded, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention, guarded by one element", attention_guarded_by_one_element, {DONE(ATTENTION, 1)}, 1, ATTENDED},
@@ -1846,10 +1891,12 @@ static void check_results(const scene *s, const network *n, const results *nodes
     compare(n, nodes, graph);
     return;
   }
-  for (uint32_t i = 0; computes() && i < ELEMENTS; ++i) {
-    const double expected = (double)nodes->floats[0][i], found = (double)graph->floats[0][i];
+  for (uint32_t i = 0; computes() && i < n->desc.output_count * ELEMENTS; ++i) {
+    const double expected = (double)nodes->floats[i / ELEMENTS][i % ELEMENTS];
+    const double found = (double)graph->floats[i / ELEMENTS][i % ELEMENTS];
     if (!(fabs(expected - found) <= s->tolerance * (1 + fabs(expected)))) {
-      fail_msg("%s: element %u is %.9g; the nodes one by one give %.9g", s->name, i, found, expected);
+      fail_msg("%s: output %u has %.9g as element %u; the nodes one by one give %.9g", s->name, i / ELEMENTS, found,
+               i % ELEMENTS, expected);
     }
   }
 }

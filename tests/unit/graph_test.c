@@ -1721,6 +1721,43 @@ static void what_counts_makes_no_plan(void **state) {
   close_place(&p);
 }
 
+/* Earlier keys or values of two heads, and one more position, which the graph gives; and both heads twice. */
+static uint32_t grown_and_repeated(network *n) {
+  static const leat_attribute positions = ATTRIBUTE(INT, .name = "axis", .i = 2);
+  static const leat_attribute *const along_positions[] = {&positions};
+  static const int64_t times[] = {1, 1, 2, 1, 1}, joined[] = {1, 4, -1, 4}, behind_heads = 2;
+  const uint32_t grown = NODE(n, "Concat", 13, add_input(n, SHAPE(1, 2, 24, 4)), add_input(n, SHAPE(1, 2, 1, 4)));
+  set_attributes(n, along_positions, 1);
+  add_output(n, grown);
+  const uint32_t apart = NODE(n, "Unsqueeze", 13, grown, add_list(n, 1, &behind_heads));
+  return NODE(n, "Reshape", 14, NODE(n, "Expand", 13, apart, add_list(n, 5, times)), add_list(n, 4, joined));
+}
+
+/* Keys and values that grow, as exporters write a decoder, are written once, straight to what the graph gives, and read
+ * there: neither they nor what is repeated for heads that share them is in the arena. */
+static void caches_that_grow_are_written_once(void **state) {
+  const place p = open_place(state);
+  static const int64_t order[] = {0, 1, 3, 2};
+  static const leat_attribute perm = ATTRIBUTE(INTS, .name = "perm", .ints = order, .count = 4),
+                              last = ATTRIBUTE(INT, .name = "axis", .i = -1);
+  static const leat_attribute *const turned[] = {&perm}, *const along_keys[] = {&last};
+  network *const n = make_network();
+  const uint32_t query = add_input(n, SHAPE(1, 4, 1, 4)), keys = grown_and_repeated(n), values = grown_and_repeated(n);
+  const uint32_t scores = NODE(n, "MatMul", 13, query, with(n, turned, NODE(n, "Transpose", 13, keys)));
+  const uint32_t weights = with(n, along_keys, NODE(n, "Softmax", 13, scores));
+  add_output(n, NODE(n, "MatMul", 13, weights, values));
+  leat_graph *const graph = build(&p, n);
+  static results made;
+  run_graph(&p, graph, n, 0, &made);
+  const leat_graph_info info = info_of(&p, graph);
+  assert_int_equal(info.dispatch_count, 3);
+  assert_int_equal(info.copy_count, 0);
+  assert_true(info.arena_bytes < (UINT64_C(2) * 25 * 4) * sizeof(float));
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 static void what_moves_and_reduces_is_what_operators_compute(void **state) {
   const place p = open_place(state);
   static const int64_t cube[] = {2, 2, 2}, matrix[] = {2, 4}, none[] = {0, 2}, middle = 1;
@@ -2214,6 +2251,7 @@ int main(void) {
       cmocka_unit_test(shapes_follow_from_float32),
       cmocka_unit_test(what_follows_from_a_shape_is_staged),
       cmocka_unit_test(what_counts_makes_no_plan),
+      cmocka_unit_test(caches_that_grow_are_written_once),
       cmocka_unit_test(what_moves_and_reduces_is_what_operators_compute),
       cmocka_unit_test(what_the_host_does_not_compute_runs_on_the_device),
       cmocka_unit_test(shapes_are_computed_on_the_host),
