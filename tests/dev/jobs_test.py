@@ -69,16 +69,17 @@ class Needs(unittest.TestCase):
         return subprocess.run([sys.executable, '-B', os.path.join(TREE, 'tools/ci/ctest_plan.py'), build, *arguments],
                               stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
 
-    def test_a_program_that_was_never_built_is_known(self):
+    def test_programs_that_were_never_built_are_known(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, 'CMakeLists.txt'), 'w', encoding='utf-8') as file:
                 file.write('cmake_minimum_required(VERSION 3.25)\nproject(one LANGUAGES C)\nenable_testing()\n'
-                           'add_executable(some_test some_test.c)\nadd_test(NAME unit.some COMMAND some_test)\n')
+                           'add_executable(some_test some_test.c)\nadd_executable(scene some_test.c)\n'
+                           'add_test(NAME unit.some COMMAND some_test $<TARGET_FILE:scene> "a word")\n')
             with open(os.path.join(folder, 'some_test.c'), 'w', encoding='utf-8') as file:
                 file.write('int main(void) {\n  return 0;\n}\n')
             build = os.path.join(folder, 'build')
             subprocess.run(['cmake', '-S', folder, '-B', build, '-G', 'Ninja'], stdout=subprocess.DEVNULL, check=True)
-            self.assertEqual(self.plan('-R', '^unit.some$', build=build), ['fetch', 'build some_test'])
+            self.assertEqual(self.plan('-R', '^unit.some$', build=build), ['fetch', 'build scene some_test'])
 
     def test_a_unit_test_needs_its_program_alone(self):
         self.assertEqual(self.plan('-R', '^unit.tensor$'), ['fetch', 'build tensor_test'])

@@ -42,13 +42,14 @@ class Test:
             yield from (os.path.normpath(piece) for piece in re.split(r'[:;=\s]', word) if piece.startswith('/'))
 
 
-def written_programs(build):
-    """The program of each test as CMake wrote it down: ctest tells no command of a test whose program is not built."""
-    programs = {}
+def written_commands(build):
+    """The command of each test as CMake wrote it down: ctest tells none of a test whose program is not built."""
+    commands = {}
     for file in glob.iglob(os.path.join(build, '**', 'CTestTestfile.cmake'), recursive=True):
         with open(file, encoding='utf-8') as opened:
-            programs.update(re.findall(r'^add_test\(\[=\[(.*?)\]=\] "([^"]*)"', opened.read(), re.M))
-    return programs
+            for name, words in re.findall(r'^add_test\(\[=\[(.*?)\]=\] (".*)\)$', opened.read(), re.M):
+                commands[name] = re.findall(r'"((?:[^"\\]|\\.)*)"', words)
+    return commands
 
 
 def listed(build, arguments=()):
@@ -60,8 +61,8 @@ def listed(build, arguments=()):
     told = json.loads(done.stdout)
     graph = told['backtraceGraph']
     files = [graph['files'][node['file']] for node in graph['nodes']]
-    programs = written_programs(build) if any('command' not in test for test in told['tests']) else {}
-    return [Test({'command': [programs.get(test['name'], '')], **test}, files) for test in told['tests']]
+    commands = written_commands(build) if any('command' not in test for test in told['tests']) else {}
+    return [Test({'command': commands.get(test['name'], []), **test}, files) for test in told['tests']]
 
 
 def built_files(build):
