@@ -216,6 +216,16 @@ static void wrong_value_is_noticed(void **state) {
   assert_non_null(strstr(got.output, "is 3, not 2"));
 }
 
+/* Others that are at work must not keep the one that waits for all. */
+static void missing_neighbour_is_noticed(void **state) {
+  (void)state;
+  outcome got;
+  run_once(program, "canary-neighbours", CANARY_DEADLINE_S, &got);
+  assert_true(got.in_time);
+  assert_false(is_right(&got));
+  assert_non_null(strstr(got.output, "ended with status 3 before it was at work"));
+}
+
 /* The same scenes with a plugin whose gate is always open. */
 static void expect_noticed_without_gate(const char *scene, const char *word) {
   outcome got;
@@ -252,10 +262,15 @@ static void cut_call_is_noticed(void **state) {
 
 static int run_canaries(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(crash_is_noticed),          cmocka_unit_test(hang_is_noticed),
-      cmocka_unit_test(slow_is_no_hang),           cmocka_unit_test(endless_work_is_noticed),
-      cmocka_unit_test(wrong_value_is_noticed),    cmocka_unit_test(open_gate_is_noticed),
-      cmocka_unit_test(use_after_exit_is_noticed), cmocka_unit_test(missing_fork_check_is_noticed),
+      cmocka_unit_test(crash_is_noticed),
+      cmocka_unit_test(hang_is_noticed),
+      cmocka_unit_test(slow_is_no_hang),
+      cmocka_unit_test(endless_work_is_noticed),
+      cmocka_unit_test(wrong_value_is_noticed),
+      cmocka_unit_test(missing_neighbour_is_noticed),
+      cmocka_unit_test(open_gate_is_noticed),
+      cmocka_unit_test(use_after_exit_is_noticed),
+      cmocka_unit_test(missing_fork_check_is_noticed),
       cmocka_unit_test(cut_call_is_noticed),
   };
   return cmocka_run_group_tests_name("life.canary", tests, NULL, NULL);

@@ -64,14 +64,22 @@ pid_t scene_spawn(const char *name, int in, int out) {
   return process;
 }
 
+/* How a process ended, and by which number. */
+static const char *ending(int status) {
+  return WIFSIGNALED(status) ? "signal" : "status";
+}
+
+static int ending_number(int status) {
+  return WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 void scene_reap(pid_t process, const char *what) {
   int status = 0;
   if (waitpid(process, &status, 0) != process) {
     scene_fail("%s: waitpid: %s", what, strerror(errno));
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    scene_fail("%s ended with %s %d", what, WIFSIGNALED(status) ? "signal" : "status",
-               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    scene_fail("%s ended with %s %d", what, ending(status), ending_number(status));
   }
 }
 
@@ -94,26 +102,38 @@ static void make_pipe(int ends[2]) {
   }
 }
 
+/* Waits until a neighbour is at work, of which its end of a pipe tells: the pipe of no other, whose end would stay open
+ * while that one is at work. */
+static void await_neighbour(pid_t process, unsigned number, int told) {
+  char byte;
+  int status;
+  if (read(told, &byte, 1) == 1) {
+    return;
+  }
+  if (waitpid(process, &status, 0) != process) {
+    scene_fail("neighbour %u: waitpid: %s", number, strerror(errno));
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == SCENE_SKIP) {
+    _exit(SCENE_SKIP);
+  }
+  scene_fail("neighbour %u of %u ended with %s %d before it was at work", number, NEIGHBOURS, ending(status),
+             ending_number(status));
+}
+
 void scene_neighbours(const char *name) {
   pid_t processes[NEIGHBOURS];
-  int hold[2], tell[2];
+  int hold[2], told[NEIGHBOURS];
   make_pipe(hold);
-  make_pipe(tell);
   for (unsigned i = 0; i < NEIGHBOURS; i++) {
+    int tell[2];
+    make_pipe(tell);
     processes[i] = scene_spawn(name, hold[0], tell[1]);
+    (void)close(tell[1]);
+    told[i] = tell[0];
   }
   (void)close(hold[0]);
-  (void)close(tell[1]);
   for (unsigned i = 0; i < NEIGHBOURS; i++) {
-    char byte;
-    if (read(tell[0], &byte, 1) != 1) {
-      int status;
-      (void)waitpid(processes[0], &status, 0);
-      if (WIFEXITED(status) && WEXITSTATUS(status) == SCENE_SKIP) {
-        _exit(SCENE_SKIP);
-      }
-      scene_fail("a neighbour did not come up");
-    }
+    await_neighbour(processes[i], i, told[i]);
   }
   (void)kill(processes[1], SIGKILL);
   int status;
@@ -125,5 +145,6 @@ void scene_neighbours(const char *name) {
     if (i != 1) {
       scene_reap(processes[i], "a neighbour of a process that was killed");
     }
+    (void)close(told[i]);
   }
 }

@@ -37,7 +37,8 @@ pid_t scene_spawn(const char *name, int in, int out);
 void scene_reap(pid_t process, const char *what);
 
 /** Runs a scene in four processes at once, kills one of them with SIGKILL when all are at work, and fails unless the
- * others end well. The scene calls scene_be_neighbour() once its threads are at work, and ends some work later. */
+ * others end well, or at once if one of them ends before. The scene calls scene_be_neighbour() once its threads are at
+ * work, and ends some work later. */
 void scene_neighbours(const char *name);
 /** Says that this process is at work, and waits until its neighbour was killed. */
 void scene_be_neighbour(void);
