@@ -774,10 +774,10 @@ typedef struct leat_event_api {
  * - FusedMatMul(A, B, bias?, residual?, factor?) is activation(alpha A' B' + bias + residual), or with residual_first =
  *   0 activation(alpha A' B' + bias) + residual. A and B as MatMul has them, their last two dimensions swapped by
  *   transA and transB; the bias has one element for each column, the residual broadcasts to the result's shape. Where
- *   `shape` lists one of as many elements, the result has that shape, its elements in their order. With a factor, which
- *   has A's shape or an element for each of A's last dimension, A times that is in the place of A; with the attribute
- *   `epsilon` too, RMSNormalization(A, factor), for which the factor has an element for each of the last dimension. B
- *   is one matrix then, and A is not transposed.
+ *   `shape` lists one of as many elements, the result has that shape, its elements in their order; -1 stands for the
+ *   size that the residual has there. With a factor, which has A's shape or an element for each of A's last dimension,
+ *   A times that is in the place of A; with the attribute `epsilon` too, RMSNormalization(A, factor), for which the
+ *   factor has an element for each of the last dimension. B is one matrix then, and A is not transposed.
  * - MultiMatMul(A, B0, B1, B2?, bias0?, bias1?, bias2?, factor?) gives FusedMatMul(A, Bi, biasi, factor) for each
  *   matrix Bi, with the attributes alpha, transB, activation and epsilon; where `activated` lists a 0 for one, without
  *   the activation.

@@ -19,8 +19,8 @@ typedef struct matmul_state {
   leati_factor_state factor;
   float alpha, beta;
   bool trans_a, trans_b;
-  uint32_t ndim; /* of a result in another shape than the product's; 0: it has that */
-  int64_t shape[LEAT_MAX_RANK];
+  uint32_t ndim;                /* of a result in another shape than the product's; 0: it has that */
+  int64_t shape[LEAT_MAX_RANK]; /* -1: the residual's size */
 } matmul_state;
 
 /* How many elements a shape has; false: they cannot be counted. Operands without elements may give any number. */
@@ -37,20 +37,23 @@ static bool count_elements(int32_t ndim, const int64_t *dims, int64_t *out) {
 static int32_t infer_reshaped(const leat_op *op, const leati_view *residual, leat_shape *out, leat_error *err) {
   const matmul_state *state = leati_op_state_const(op);
   const int32_t ndim = (int32_t)state->ndim;
-  int64_t wanted, product;
-  if (!count_elements(ndim, state->shape, &wanted) || !count_elements(out->ndim, out->dims, &product) ||
-      wanted != product) {
+  int64_t wanted, product, dims[LEAT_MAX_RANK];
+  for (int32_t d = 0; d < ndim; ++d) {
+    const bool takes = state->shape[d] == -1 && residual != NULL && residual->ndim == ndim;
+    dims[d] = takes ? residual->shape[d] : state->shape[d];
+  }
+  if (!count_elements(ndim, dims, &wanted) || !count_elements(out->ndim, out->dims, &product) || wanted != product) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: what the attribute \"shape\" says does not have as many elements as the product",
                       leati_op_def_of(op)->info.name);
   }
-  if (residual != NULL && (residual->ndim != ndim || !leati_same_numbers(residual->shape, state->shape, ndim))) {
+  if (residual != NULL && (residual->ndim != ndim || !leati_same_numbers(residual->shape, dims, ndim))) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: the residual must have the shape that the attribute \"shape\" says",
                       leati_op_def_of(op)->info.name);
   }
   out->ndim = ndim;
-  memcpy(out->dims, state->shape, sizeof(state->shape));
+  memcpy(out->dims, dims, (size_t)ndim * sizeof(dims[0]));
   return LEAT_OK;
 }
 
