@@ -370,17 +370,17 @@ static void reduce_min(const leati_node *node, const leati_elements *in, const l
 
 /* ---- The table -------------------------------------------------------------------------------------------------- */
 
-typedef struct sum {
+typedef struct leati_evaluator {
   const char *name;
   uint32_t operands;                 /* of `each` and `real` */
   int64_t (*each)(const int64_t *x); /* element by element; or */
   void (*all)(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes);
   float (*real)(const float *x); /* element by element of float32 */
   bool moves;                    /* elements of float32 too, which stay as they are or are cast */
-} sum;
+} leati_evaluator;
 
 /* tests/lint/shape_arithmetic.py compares it with what the ONNX Runtime provider takes for shape arithmetic. */
-static const sum sums[] = {
+static const leati_evaluator evaluators[] = {
     {"Add", 2, do_add, NULL, real_add, false},
     {"Sub", 2, do_sub, NULL, real_sub, false},
     {"Mul", 2, do_mul, NULL, real_mul, false},
@@ -425,15 +425,15 @@ static const sum sums[] = {
 };
 
 /* Whether all that a node does is to give its first input another shape. */
-static bool reshapes(const sum *it) {
+static bool reshapes(const leati_evaluator *it) {
   return it->moves && it->all == NULL;
 }
 
-static const sum *find(const leat_op *op) {
+static const leati_evaluator *find(const leat_op *op) {
   const leat_op_info *const info = &op->def->info;
-  for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); ++i) {
-    if (strcmp(sums[i].name, info->name) == 0 && info->domain[0] == '\0') {
-      return &sums[i];
+  for (size_t i = 0; i < sizeof(evaluators) / sizeof(evaluators[0]); ++i) {
+    if (strcmp(evaluators[i].name, info->name) == 0 && info->domain[0] == '\0') {
+      return &evaluators[i];
     }
   }
   return NULL;
@@ -443,13 +443,21 @@ static bool has_name(const leat_attribute *attribute, const char *name, uint32_t
   return attribute->type == type && strcmp(attribute->name, name) == 0;
 }
 
-void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const leat_graph_node *from) {
-  const sum *const it = find(node->op);
-  node->evaluates = it != NULL && node->output_count == 1;
+/* Whether a node computes what its operator does here: by how many operands and of which types they are. */
+static bool takes(const leati_evaluator *it, const leat_graph *graph, const leati_node *node) {
   /* Min and Max take any number of operands. */
-  if (node->evaluates && it->each != NULL && it->operands > 1) {
-    node->evaluates = it->operands == node->input_count;
+  bool can = node->output_count == 1 && (it->each == NULL || it->operands < 2 || it->operands == node->input_count);
+  for (uint32_t i = 0; i < node->input_count && can; ++i) {
+    const uint32_t v = node->inputs[i];
+    const uint64_t type = v != LEAT_GRAPH_NO_VALUE ? graph->values[v].type : LEAT_TYPE_INT64;
+    can = type == LEAT_TYPE_FLOAT32 ? it->real != NULL || it->moves : (type & LEATI_EVALUATED_TYPES) != 0;
   }
+  return can;
+}
+
+void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const leat_graph_node *from) {
+  const leati_evaluator *const it = find(node->op);
+  bool can = it != NULL && takes(it, graph, node);
   for (uint32_t i = 0; i < from->attribute_count; ++i) {
     const leat_attribute *const attribute = from->attributes[i];
     leati_view view;
@@ -460,27 +468,21 @@ void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const lea
                (view.type & LEATI_EVALUATED_TYPES) != 0) {
       node->fill = get(&(leati_elements){.view = &view, .bytes = view.data}, 0);
     } else if (has_name(attribute, "fmod", LEAT_ATTRIBUTE_INT)) {
-      node->evaluates = node->evaluates && attribute->i == 0;
+      can = can && attribute->i == 0;
     }
   }
-  for (uint32_t i = 0; i < node->input_count && node->evaluates; ++i) {
-    const uint32_t v = node->inputs[i];
-    const uint64_t type = v != LEAT_GRAPH_NO_VALUE ? graph->values[v].type : LEAT_TYPE_INT64;
-    node->evaluates = type == LEAT_TYPE_FLOAT32 ? it->real != NULL || it->moves : (type & LEATI_EVALUATED_TYPES) != 0;
-  }
+  node->evaluator = can ? it : NULL;
 }
 
 bool leati_can_evaluate(const leati_node *node, uint64_t type) {
-  if (!node->evaluates || type != LEAT_TYPE_FLOAT32) {
-    return node->evaluates && (type & LEATI_EVALUATED_TYPES) != 0;
-  }
+  const leati_evaluator *const it = node->evaluator;
   /* ConstantOfShape makes float32 of what is not read here. */
-  const sum *const it = find(node->op);
-  return it->real != NULL || it->moves;
+  return it != NULL &&
+         (type == LEAT_TYPE_FLOAT32 ? it->real != NULL || it->moves : (type & LEATI_EVALUATED_TYPES) != 0);
 }
 
 void leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes) {
-  const sum *const it = find(node->op);
+  const leati_evaluator *const it = node->evaluator;
   if (it->all != NULL) {
     it->all(node, inputs, out, out_bytes);
     return;

@@ -13,8 +13,8 @@
 /** Types that all such nodes work on; some of them on float32 too. */
 #define LEATI_EVALUATED_TYPES (LEAT_TYPE_INT64 | LEAT_TYPE_INT32 | LEAT_TYPE_BOOL)
 
-/** Reads what evaluating a node takes of its attributes, and notes in leati_node::evaluates whether it can be, by them
- * and the types of its inputs. */
+/** Reads what evaluating a node takes of its attributes, and finds leati_node::evaluator, by them and the types
+ * of its inputs. */
 void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const leat_graph_node *from);
 
 /** The elements of a tensor on the host, compact. */

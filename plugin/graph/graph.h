@@ -48,9 +48,9 @@ typedef struct leati_node {
   uint32_t input_count, output_count;
   const uint32_t *inputs, *outputs; /**< values */
   leati_kept_attributes attributes;
-  bool folded;        /**< what it gives is constant: it never runs again */
-  bool evaluates;     /**< it can be computed on the host (graph/evaluate.h), which takes */
-  int64_t axis, fill; /**< these attributes */
+  bool folded;                             /**< what it gives is constant: it never runs again */
+  const struct leati_evaluator *evaluator; /**< how it is computed on the host (graph/evaluate.h); NULL: it cannot be */
+  int64_t axis, fill;                      /**< attributes that this takes */
 } leati_node;
 
 struct leat_graph {

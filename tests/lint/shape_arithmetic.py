@@ -30,11 +30,11 @@ def table(tree, path, name):
 
 
 def check(tree):
-    taken, computed = table(tree, PROVIDER, 'shape_operators'), table(tree, GRAPH, 'sums')
+    taken, computed = table(tree, PROVIDER, 'shape_operators'), table(tree, GRAPH, 'evaluators')
     if not taken:
         yield f'{PROVIDER}: no table "shape_operators" is found'
     if not computed:
-        yield f'{GRAPH}: no table "sums" is found'
+        yield f'{GRAPH}: no table "evaluators" is found'
     for name in sorted(taken - computed - GIVEN_ON_HOST - set(LEFT_OUT)):
         yield f'{PROVIDER}: {name} is not in the table of {GRAPH}, so it cuts islands'
     for name in sorted(name for name in LEFT_OUT if taken and (name in computed or name not in taken)):
@@ -44,7 +44,7 @@ def check(tree):
 def tree_of(taken, computed):
     return {PROVIDER: 'static const struct {\n  bool grows;\n} shape_operators[] = {\n'
                       + ''.join(f'    {{"{name}", false}},\n' for name in taken) + '};\n',
-            GRAPH: 'static const sum sums[] = {\n'
+            GRAPH: 'static const leati_evaluator evaluators[] = {\n'
                    + ''.join(f'    {{"{name}", 1, NULL}},\n' for name in computed) + '};\n'}
 
 
@@ -55,7 +55,7 @@ CANARIES = [
     (tree_of(TAKEN + ['Transpose'], COMPUTED), 'Transpose is not in the table'),
     (tree_of(TAKEN, COMPUTED + ['Pad']), 'Pad needs no exception'),
     (tree_of(TAKEN[:-1], COMPUTED), 'Split needs no exception'),
-    ({**tree_of(TAKEN, COMPUTED), GRAPH: ''}, 'no table "sums"'),
+    ({**tree_of(TAKEN, COMPUTED), GRAPH: ''}, 'no table "evaluators"'),
     ({**tree_of(TAKEN, COMPUTED), PROVIDER: ''}, 'no table "shape_operators"'),
 ]
 
