@@ -19,6 +19,8 @@
 /* Constants whose elements are kept on the host, of numbers and of what is taken for indices, sizes and masks. */
 #define SMALL_CONSTANT_BYTES 64
 #define SMALL_INDICES_BYTES (32u << 10)
+/* Programs may take this part of what plans may: they are as large as some tens of these, and few. */
+#define PROGRAMS_PART 4
 
 /* ---- Types ------------------------------------------------------------------------------------------------------ */
 
@@ -156,7 +158,7 @@ static int32_t add_node(leat_graph *graph, uint32_t n, const leat_graph_node *fr
                         leat_error *err) {
   leati_node *const node = &graph->nodes[n];
   bool known;
-  LEATI_TRY(leati_graph_make_op(graph, inference, from, &node->op, err));
+  LEATI_TRY(leati_graph_make_op(graph, inference, false, from, &node->op, err));
   LEATI_TRY(
       leati_attributes_keep(&node->op->def->info, from->attribute_count, from->attributes, &node->attributes, err));
   leati_evaluate_prepare(graph, node, from);
@@ -348,6 +350,8 @@ void leati_graph_free(leat_graph *graph) {
     return;
   }
   leati_graph_plan_cache_end(&graph->plans, graph->device);
+  leati_program_cache_end(&graph->programs);
+  leati_inference_forget(graph);
   for (uint32_t n = 0; graph->nodes != NULL && n < graph->node_count; ++n) {
     leati_op_free(graph->nodes[n].op);
     leati_free(graph->nodes[n].name);
@@ -375,6 +379,7 @@ int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat
   graph->device = device;
   graph->kind = LEATI_KIND_GRAPH;
   leati_graph_plan_cache_begin(&graph->plans, device->graph_plan_bytes);
+  leati_program_cache_begin(&graph->programs, device->graph_plan_bytes / PROGRAMS_PART);
   int32_t status = leati_graph_import(desc, graph, &nodes, err);
   if (status == LEAT_OK) {
     status = add_nodes(graph, nodes, err);
@@ -385,6 +390,9 @@ int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat
   }
   if (status == LEAT_OK) {
     status = keep_and_fold(graph, err);
+  }
+  if (status == LEAT_OK) {
+    status = leati_inference_prepare(graph, err);
   }
   if (status == LEAT_OK) {
     status = plan_ahead(graph, err);

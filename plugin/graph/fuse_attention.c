@@ -53,7 +53,7 @@ static bool through_transpose(const leati_fusion *f, attention *a, uint32_t i, c
   const size_t rank = strlen(a->layouts[i]);
   int64_t order[LAYOUT_MOST];
   char before[LAYOUT_MOST + 1] = "";
-  if (!leati_fusion_is(node, "", "Transpose") || leati_fusion_view(f, node->inputs[0])->ndim != (int32_t)rank) {
+  if (!leati_fusion_is(node, "", "Transpose") || leati_fusion_rank(f, node->inputs[0]) != (int32_t)rank) {
     return false;
   }
   leati_attributes_order(&node->attributes, (int32_t)rank, order);
@@ -66,9 +66,10 @@ static bool through_transpose(const leati_fusion *f, attention *a, uint32_t i, c
 }
 
 /* Whether the heads of `apart`, of layout "bshd", lie side by side in `together`. */
-static bool lie_side_by_side(const leati_view *together, const leati_view *apart) {
-  return together->ndim == 3 && apart->ndim == 4 && together->shape[0] == apart->shape[0] &&
-         together->shape[1] == apart->shape[1] && together->shape[2] == apart->shape[2] * apart->shape[3];
+static bool lie_side_by_side(const leati_fusion *f, uint32_t together, uint32_t apart) {
+  return leati_fusion_rank(f, together) == 3 && leati_fusion_rank(f, apart) == 4 &&
+         leati_fusion_same_size(f, together, 0, apart, 0) && leati_fusion_same_size(f, together, 1, apart, 1) &&
+         leati_fusion_size(f, together, 2) == leati_fusion_size(f, apart, 2) * leati_fusion_size(f, apart, 3);
 }
 
 /* Looks through a Reshape that cuts the last dimension into heads. */
@@ -76,9 +77,11 @@ static bool through_reshape(const leati_fusion *f, attention *a, uint32_t i, con
   if (!leati_fusion_is(node, "", "Reshape") || strcmp(a->layouts[i], "bshd") != 0) {
     return false;
   }
-  const leati_view *const apart = leati_fusion_view(f, a->inputs[i]);
-  const int64_t heads = apart->shape[2], other = i == Q ? 0 : a->heads[K + V - i];
-  if (!lie_side_by_side(leati_fusion_view(f, node->inputs[0]), apart) || (other != 0 && other != heads)) {
+  if (!lie_side_by_side(f, node->inputs[0], a->inputs[i])) {
+    return false;
+  }
+  const int64_t heads = leati_fusion_size(f, a->inputs[i], 2), other = i == Q ? 0 : a->heads[K + V - i];
+  if (other != 0 && other != heads) {
     return false;
   }
   memcpy(a->layouts[i], "bsx", sizeof("bsx"));
@@ -99,7 +102,7 @@ static bool read_scale(const leati_fusion *f, const leati_node *node, uint32_t *
   } else {
     return false;
   }
-  if (leati_fusion_view(f, scaled)->ndim != leati_fusion_view(f, node->outputs[0])->ndim) {
+  if (leati_fusion_rank(f, scaled) != leati_fusion_rank(f, node->outputs[0])) {
     return false;
   }
   *scale = factor;
@@ -119,10 +122,11 @@ static void look_through(const leati_fusion *f, attention *a, uint32_t i) {
 
 /* Whether dimension 2 of `apart`, of five dimensions, is what `together` has more of: each of its heads is as many of
  * those. */
-static bool repeats_heads(const leati_view *apart, const leati_view *together) {
-  return apart->ndim == 5 && together->ndim == 4 && together->shape[0] == apart->shape[0] &&
-         together->shape[1] == apart->shape[1] * apart->shape[2] && together->shape[2] == apart->shape[3] &&
-         together->shape[3] == apart->shape[4];
+static bool repeats_heads(const leati_fusion *f, uint32_t apart, uint32_t together) {
+  return leati_fusion_rank(f, apart) == 5 && leati_fusion_rank(f, together) == 4 &&
+         leati_fusion_same_size(f, together, 0, apart, 0) && leati_fusion_same_size(f, together, 2, apart, 3) &&
+         leati_fusion_same_size(f, together, 3, apart, 4) &&
+         leati_fusion_size(f, together, 1) == leati_fusion_size(f, apart, 1) * leati_fusion_size(f, apart, 2);
 }
 
 /* Looks through what repeats each head of operand `i` for those queries that share it: a dimension of 1 behind the
@@ -140,12 +144,12 @@ static bool through_repeat(const leati_fusion *f, attention *a, uint32_t i) {
   if (!leati_fusion_is(parts, "", "Unsqueeze") && !leati_fusion_is(parts, "", "Reshape")) {
     return false;
   }
-  const leati_view *const many = leati_fusion_view(f, joins->inputs[0]);
-  const leati_view *const one = leati_fusion_view(f, repeats->inputs[0]);
-  if (!repeats_heads(many, leati_fusion_view(f, a->inputs[i])) ||
-      !repeats_heads(one, leati_fusion_view(f, parts->inputs[0])) || one->shape[0] != many->shape[0] ||
-      one->shape[1] != many->shape[1] || one->shape[2] != 1 || one->shape[3] != many->shape[3] ||
-      one->shape[4] != many->shape[4]) {
+  const uint32_t many = joins->inputs[0], one = repeats->inputs[0];
+  bool repeated = repeats_heads(f, many, a->inputs[i]) && repeats_heads(f, one, parts->inputs[0]);
+  for (int32_t d = 0; d < 5 && repeated; ++d) {
+    repeated = d == 2 ? leati_fusion_is_one(f, one, d) : leati_fusion_same_size(f, one, d, many, d);
+  }
+  if (!repeated) {
     return false;
   }
   a->inputs[i] = parts->inputs[0];
@@ -156,7 +160,7 @@ static bool through_repeat(const leati_fusion *f, attention *a, uint32_t i) {
 static void look_through_repeats(const leati_fusion *f, attention *a) {
   attention shared = *a;
   if (through_repeat(f, &shared, K) && through_repeat(f, &shared, V) &&
-      leati_fusion_view(f, shared.inputs[K])->shape[1] == leati_fusion_view(f, shared.inputs[V])->shape[1]) {
+      leati_fusion_same_size(f, shared.inputs[K], 1, shared.inputs[V], 1)) {
     look_through(f, &shared, K);
     look_through(f, &shared, V);
     *a = shared;
@@ -170,8 +174,8 @@ static void look_through_repeats(const leati_fusion *f, attention *a) {
  * `scores`: the value goes to the softmax; else it comes from there. */
 static const leati_node *behind_casts(const leati_fusion *f, const leati_node *node, bool scores) {
   while (leati_fusion_is(node, "", "Cast")) {
-    const uint64_t from = leati_fusion_view(f, node->inputs[0])->type;
-    const uint64_t to = leati_fusion_view(f, node->outputs[0])->type;
+    const uint64_t from = leati_fusion_type(f, node->inputs[0]);
+    const uint64_t to = leati_fusion_type(f, node->outputs[0]);
     if (from != to && (scores ? to : from) != LEAT_TYPE_FLOAT32) {
       break;
     }
@@ -235,9 +239,9 @@ static bool read_scores(const leati_fusion *f, uint32_t v, attention *a) {
   if (!read_product(node, &transposed, &a->scale)) {
     return false;
   }
-  const int32_t rank = leati_fusion_view(f, v)->ndim;
-  if ((rank != 3 && rank != 4) || leati_fusion_view(f, node->inputs[0])->ndim != rank ||
-      leati_fusion_view(f, node->inputs[1])->ndim != rank) {
+  const int32_t rank = leati_fusion_rank(f, v);
+  if ((rank != 3 && rank != 4) || leati_fusion_rank(f, node->inputs[0]) != rank ||
+      leati_fusion_rank(f, node->inputs[1]) != rank) {
     return false;
   }
   a->inputs[Q] = node->inputs[0];
@@ -253,7 +257,7 @@ static bool is_softmax(const leati_fusion *f, const leati_node *node) {
     return false;
   }
   const int64_t axis = leati_attributes_int(&node->attributes, "axis", -1);
-  return axis == -1 || axis == leati_fusion_view(f, node->outputs[0])->ndim - 1;
+  return axis == -1 || axis == leati_fusion_rank(f, node->outputs[0]) - 1;
 }
 
 /* Two products with a softmax between them, and perhaps a guard behind that. */
@@ -269,8 +273,8 @@ static int32_t fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   if (!is_softmax(f, softmax) || !read_scores(f, softmax->inputs[0], &a)) {
     return LEAT_OK;
   }
-  const int32_t rank = leati_fusion_view(f, node->outputs[0])->ndim;
-  if (leati_fusion_view(f, node->inputs[1])->ndim != rank || leati_fusion_view(f, node->inputs[0])->ndim != rank) {
+  const int32_t rank = leati_fusion_rank(f, node->outputs[0]);
+  if (leati_fusion_rank(f, node->inputs[1]) != rank || leati_fusion_rank(f, node->inputs[0]) != rank) {
     return LEAT_OK;
   }
   a.inputs[V] = node->inputs[1];
@@ -315,16 +319,16 @@ static int32_t fuse_movement(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   if (!read_attention(leati_fusion_private_maker(f, node->inputs[0]), &a)) {
     return LEAT_OK;
   }
-  const leati_view *const before = leati_fusion_view(f, node->inputs[0]);
+  const int32_t rank = leati_fusion_rank(f, node->inputs[0]);
   if (leati_fusion_is(node, "", "Transpose")) {
     int64_t order[LAYOUT_MOST];
     char after[LAYOUT_MOST + 1] = "";
-    leati_attributes_order(&node->attributes, before->ndim, order);
-    for (int32_t d = 0; d < before->ndim; ++d) {
+    leati_attributes_order(&node->attributes, rank, order);
+    for (int32_t d = 0; d < rank; ++d) {
       after[d] = a.layouts[Y][order[d]];
     }
     memcpy(a.layouts[Y], after, sizeof(after));
-  } else if (strcmp(a.layouts[Y], "bshd") == 0 && lie_side_by_side(leati_fusion_view(f, node->outputs[0]), before)) {
+  } else if (strcmp(a.layouts[Y], "bshd") == 0 && lie_side_by_side(f, node->outputs[0], node->inputs[0])) {
     memcpy(a.layouts[Y], "bsx", sizeof("bsx"));
   } else {
     return LEAT_OK;

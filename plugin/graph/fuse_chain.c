@@ -77,14 +77,14 @@ static bool rounds_each(const leati_node *node, const fold *as, uint64_t type) {
 
 /* Whether a node can be part of a program, all of which is of one type. */
 static bool fits(const leati_fusion *f, const leati_node *node) {
-  const uint64_t type = node->output_count == 1 ? leati_fusion_view(f, node->outputs[0])->type : 0;
+  const uint64_t type = node->output_count == 1 ? leati_fusion_type(f, node->outputs[0]) : 0;
   const fold *const as = fold_of(node);
   uint32_t operands;
   bool can = (type & LEATI_TYPES_REAL) != 0 &&
              (as != NULL ? rounds_each(node, as, type)
                          : leati_fusion_is(node, "", "Clip") || function_of(node, &operands) != NULL);
   for (uint32_t i = 0; i < node->input_count && can; ++i) {
-    can = node->inputs[i] == LEAT_GRAPH_NO_VALUE || leati_fusion_view(f, node->inputs[i])->type == type;
+    can = node->inputs[i] == LEAT_GRAPH_NO_VALUE || leati_fusion_type(f, node->inputs[i]) == type;
   }
   return can;
 }
@@ -93,25 +93,20 @@ static bool fits(const leati_fusion *f, const leati_node *node) {
 
 /* Whether a value is the zero point of bytes, or none, and known. */
 static bool read_zero_point(const leati_fusion *f, uint32_t v, int64_t *out) {
-  const leati_known_value *const zero = v != LEAT_GRAPH_NO_VALUE ? &f->inference->values[v] : NULL;
   *out = 0;
-  if (zero != NULL && zero->bytes != NULL && zero->view.count == 1) {
-    *out = zero->view.type == LEAT_TYPE_INT8 ? *(const int8_t *)zero->bytes : *(const uint8_t *)zero->bytes;
-  }
-  return zero == NULL || (zero->bytes != NULL && zero->view.count == 1);
+  return v == LEAT_GRAPH_NO_VALUE || leati_fusion_whole(f, v, out);
 }
 
 /* Whether a node, DequantizeLinear or QuantizeLinear, is between such bytes and floats that programs know: float32, and
  * one scale and zero point for all, which are known. */
 static bool read_scale(const leati_fusion *f, const leati_node *node, uint32_t bytes, uint32_t floats, float *out_scale,
                        int64_t *out_zero) {
-  const leati_view *const scale = leati_fusion_view(f, node->inputs[1]);
-  return (leati_fusion_view(f, bytes)->type & LEATI_TYPES_BYTE) != 0 &&
-         leati_fusion_view(f, floats)->type == LEAT_TYPE_FLOAT32 && scale->type == LEAT_TYPE_FLOAT32 &&
-         scale->ndim <= 1 && leati_attributes_int(&node->attributes, "block_size", 0) == 0 &&
-         leati_attributes_int(&node->attributes, "precision", 0) <= 1 &&
-         leati_fusion_scalar(f, node->inputs[1], out_scale) && isfinite(*out_scale) && *out_scale != 0 &&
-         read_zero_point(f, leati_fusion_input(node, 2), out_zero);
+  const uint32_t scale = node->inputs[1];
+  return (leati_fusion_type(f, bytes) & LEATI_TYPES_BYTE) != 0 && leati_fusion_type(f, floats) == LEAT_TYPE_FLOAT32 &&
+         leati_fusion_type(f, scale) == LEAT_TYPE_FLOAT32 && leati_fusion_rank(f, scale) <= 1 &&
+         leati_attributes_int(&node->attributes, "block_size", 0) == 0 &&
+         leati_attributes_int(&node->attributes, "precision", 0) <= 1 && leati_fusion_scalar(f, scale, out_scale) &&
+         isfinite(*out_scale) && *out_scale != 0 && read_zero_point(f, leati_fusion_input(node, 2), out_zero);
 }
 
 /* The bytes that DequantizeLinear makes a value of; false: nothing of that kind makes it. */
@@ -187,7 +182,7 @@ static int64_t add_step(program *p, const char *function, uint32_t count, const 
 
 static void add_clip(const leati_fusion *f, program *p, const leati_node *node) {
   float otherwise[2];
-  leati_clip_limits(leati_fusion_view(f, node->outputs[0])->type, otherwise);
+  leati_clip_limits(leati_fusion_type(f, node->outputs[0]), otherwise);
   int64_t operands[3] = {operand_of(f, p, node->inputs[0])};
   for (uint32_t i = 1; i < 3; ++i) {
     const uint32_t v = leati_fusion_input(node, i);
@@ -360,7 +355,7 @@ static bool read_end(const leati_fusion *f, uint32_t n, uint32_t *out_last, resu
     if (leati_fusion_private_maker(f, x) == NULL || !read_scale(f, node, y, x, &out->scale, &out->zero_point)) {
       return false;
     }
-    out->type = leati_fusion_view(f, y)->type == LEAT_TYPE_INT8 ? 3 : 2; /* ONNX's numbers */
+    out->type = leati_fusion_type(f, y) == LEAT_TYPE_INT8 ? 3 : 2; /* ONNX's numbers */
     *out_last = f->makers[x];
   }
   return fits(f, &f->nodes[*out_last]);

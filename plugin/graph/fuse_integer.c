@@ -65,8 +65,7 @@ static bool has_activation(const product *p) {
 
 /* Whether a value is one float32, for all elements. */
 static bool is_one(const leati_fusion *f, uint32_t v) {
-  const leati_view *const view = leati_fusion_view(f, v);
-  return view->type == LEAT_TYPE_FLOAT32 && view->count == 1 && view->ndim <= 1;
+  return leati_fusion_type(f, v) == LEAT_TYPE_FLOAT32 && leati_fusion_is_single(f, v) && leati_fusion_rank(f, v) <= 1;
 }
 
 /* ---- Bytes that become floats first ------------------------------------------------------------------------------ */
@@ -75,7 +74,7 @@ static bool is_one(const leati_fusion *f, uint32_t v) {
 typedef struct known {
   uint64_t type;
   int32_t ndim; /* -1: not known */
-  const int64_t *shape;
+  bool one;     /* of rank 0, or a list of one */
 } known;
 
 typedef struct values {
@@ -85,11 +84,14 @@ typedef struct values {
 
 static known known_of(const values *all, uint32_t v) {
   if (all->fusion != NULL) {
-    const leati_view *const view = leati_fusion_view(all->fusion, v);
-    return (known){.type = view->type, .ndim = view->ndim, .shape = view->shape};
+    const int32_t rank = leati_fusion_rank(all->fusion, v);
+    return (known){.type = leati_fusion_type(all->fusion, v),
+                   .ndim = rank,
+                   .one = rank == 0 || (rank == 1 && leati_fusion_is_one(all->fusion, v, 0))};
   }
   const leati_value *const value = &all->graph->values[v];
-  return (known){.type = value->type, .ndim = value->ndim, .shape = value->shape};
+  return (known){
+      .type = value->type, .ndim = value->ndim, .one = value->ndim == 0 || (value->ndim == 1 && value->shape[0] == 1)};
 }
 
 /* The node that makes a value by DequantizeLinear of bytes, as float32: with one scale, or one for each index of
@@ -104,10 +106,9 @@ static const leati_node *find_bytes(const values *all, uint32_t v, int32_t axis)
   }
   const known x = known_of(all, node->inputs[0]), scale = known_of(all, node->inputs[1]);
   const int64_t along = leati_attributes_int(&node->attributes, "axis", 1);
-  const bool one = scale.ndim == 0 || (scale.ndim == 1 && scale.shape[0] == 1);
   const bool each = axis >= 0 && scale.ndim == 1 && leati_attributes_int(&node->attributes, "block_size", 0) == 0 &&
                     (along < 0 ? along + x.ndim : along) == axis;
-  return (x.type & LEATI_TYPES_BYTE) != 0 && scale.type == LEAT_TYPE_FLOAT32 && (one || each) &&
+  return (x.type & LEATI_TYPES_BYTE) != 0 && scale.type == LEAT_TYPE_FLOAT32 && (scale.one || each) &&
                  known_of(all, v).type == LEAT_TYPE_FLOAT32
              ? node
              : NULL;
@@ -133,6 +134,25 @@ static bool is_multiplied(const values *all, const leati_node *node) {
 /* The sums of so many products of two bytes, each less a zero point, are numbers of int32. */
 #define TERMS_MAX (INT32_MAX / (255 * 255))
 
+/* How a product takes its second operand. */
+enum { OF_COLUMNS, OF_ROWS, OF_CHANNELS };
+
+/* Whether sums over a second operand of such a shape, taken so, are of so few terms; unknown dimensions are -1. */
+static bool has_few_terms(int32_t ndim, const int64_t *shape, uint64_t how) {
+  int64_t terms = 1;
+  for (int32_t d = 0; d < ndim; ++d) {
+    const bool summed = how == OF_CHANNELS ? d > 0 : ndim == 1 || d == (how == OF_ROWS ? ndim - 1 : ndim - 2);
+    terms = summed && shape[d] > 0 && terms <= TERMS_MAX ? terms * shape[d] : terms;
+  }
+  return terms <= TERMS_MAX;
+}
+
+static bool ask_few_terms(const leat_device *device, uint32_t count, const leati_known_value *const *of, uint64_t how) {
+  (void)device;
+  (void)count;
+  return has_few_terms(of[0]->view.ndim, of[0]->view.shape, how);
+}
+
 /* The nodes that make bytes of both operands floats, for an operator that multiplies bytes instead; false: there are
  * none. */
 static bool find_operands(const values *all, const leati_node *node, const leati_node *out[2]) {
@@ -145,12 +165,13 @@ static bool find_operands(const values *all, const leati_node *node, const leati
   const int32_t axis = conv || turned ? 0 : b.ndim > 1 ? b.ndim - 1 : -1;
   out[0] = find_bytes(all, node->inputs[0], -1);
   out[1] = find_bytes(all, node->inputs[1], axis);
-  int64_t terms = 1;
-  for (int32_t d = 0; d < b.ndim; ++d) {
-    const bool summed = conv ? d > 0 : b.ndim == 1 || d == (turned ? b.ndim - 1 : b.ndim - 2);
-    terms = summed && b.shape[d] > 0 && terms <= TERMS_MAX ? terms * b.shape[d] : terms;
+  if (out[0] == NULL || out[1] == NULL) {
+    return false;
   }
-  return out[0] != NULL && out[1] != NULL && terms <= TERMS_MAX;
+  const uint64_t how = conv ? OF_CHANNELS : turned ? OF_ROWS : OF_COLUMNS;
+  const leati_value *const value = &all->graph->values[node->inputs[1]];
+  return all->fusion != NULL ? leati_fusion_ask(all->fusion, ask_few_terms, 1, &node->inputs[1], how)
+                             : has_few_terms(value->ndim, value->shape, how);
 }
 
 /* Makes a product of floats that both come from bytes one of bytes. */
@@ -198,12 +219,12 @@ static bool read_scaled(const leati_fusion *f, uint32_t sums, uint32_t scale, pr
   const leati_node *const node = leati_fusion_private_maker(f, made), *const scales = leati_fusion_maker(f, scale);
   const bool conv = leati_fusion_is(node, "", "ConvInteger");
   if ((!conv && !leati_fusion_is(node, "", "MatMulInteger")) || !leati_fusion_is(scales, "", "Mul") ||
-      leati_fusion_view(f, sums)->type != LEAT_TYPE_FLOAT32) {
+      leati_fusion_type(f, sums) != LEAT_TYPE_FLOAT32) {
     return false;
   }
   /* The scale of the first operand is one for all. Which of two such is whose makes no difference. */
   const int first = is_one(f, scales->inputs[0]) ? 0 : 1;
-  const leati_view *const b = leati_fusion_view(f, scales->inputs[1 - first]);
+  const uint32_t b = scales->inputs[1 - first];
   *out = begin_product(conv ? "QuantizedConv" : "QuantizedMatMul", node);
   out->inputs[A] = node->inputs[0];
   out->inputs[A_SCALE] = scales->inputs[first];
@@ -212,8 +233,8 @@ static bool read_scaled(const leati_fusion *f, uint32_t sums, uint32_t scale, pr
   out->inputs[B_SCALE] = scales->inputs[1 - first];
   out->inputs[B_ZERO] = leati_fusion_input(node, 3);
   /* Of a convolution a row of scales is for the last dimension of images, and not for their channels. */
-  return is_one(f, out->inputs[A_SCALE]) && b->type == LEAT_TYPE_FLOAT32 &&
-         (conv ? b->count == 1 || b->ndim > 1 : b->ndim <= 1);
+  return is_one(f, out->inputs[A_SCALE]) && leati_fusion_type(f, b) == LEAT_TYPE_FLOAT32 &&
+         (conv ? leati_fusion_is_single(f, b) || leati_fusion_rank(f, b) > 1 : leati_fusion_rank(f, b) <= 1);
 }
 
 static int32_t take_scales(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
@@ -235,7 +256,7 @@ static int32_t take_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error
     product p;
     /* A list is for the last dimension: of matrices that of columns, of images none that is known here. */
     const bool conv = leati_fusion_is(leati_fusion_maker(f, from), "leat", "QuantizedConv");
-    if (from != bias && (leati_fusion_view(f, bias)->ndim == 1) != conv && read_product(f, from, &p) &&
+    if (from != bias && (leati_fusion_rank(f, bias) == 1) != conv && read_product(f, from, &p) &&
         p.inputs[BIAS] == LEAT_GRAPH_NO_VALUE && !has_activation(&p)) {
       p.inputs[BIAS] = bias; /* which the operator refuses where it is something else */
       LEATI_TRY(write_product(f, n, &p, out_done, err));

@@ -4,13 +4,19 @@
 #include "core/status.h"
 
 /* Whether all elements of a value are known, and as bool `expected`. */
-static bool is_all(const leati_fusion *f, uint32_t v, bool expected) {
-  const leati_known_value *const value = &f->inference->values[v];
-  bool all = value->bytes != NULL && value->view.type == LEAT_TYPE_BOOL;
-  for (uint64_t i = 0; all && i < value->view.count; ++i) {
-    all = (((const unsigned char *)value->bytes)[i] != 0) == expected;
+static bool ask_all(const leat_device *device, uint32_t count, const leati_known_value *const *values,
+                    uint64_t expected) {
+  (void)device;
+  (void)count;
+  bool all = values[0]->bytes != NULL && values[0]->view.type == LEAT_TYPE_BOOL;
+  for (uint64_t i = 0; all && i < values[0]->view.count; ++i) {
+    all = (((const unsigned char *)values[0]->bytes)[i] != 0) == (expected != 0);
   }
   return all;
+}
+
+static bool is_all(const leati_fusion *f, uint32_t v, bool expected) {
+  return leati_fusion_ask(f, ask_all, 1, &v, expected);
 }
 
 int32_t leati_fuse_neutral(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {

@@ -16,13 +16,7 @@ static bool one_axis(const leati_fusion *f, const leati_node *node, int64_t *out
     *out = list->ints[0];
     return true;
   }
-  const uint32_t v = leati_fusion_input(node, 1);
-  const leati_known_value *const value = v != LEAT_GRAPH_NO_VALUE ? &f->inference->values[v] : NULL;
-  if (value == NULL || value->bytes == NULL || value->view.count != 1) {
-    return false;
-  }
-  memcpy(out, value->bytes, sizeof(*out));
-  return true;
+  return leati_fusion_whole(f, leati_fusion_input(node, 1), out);
 }
 
 /* Whether a value is the mean along the last dimension, which stays, of `*out`. */
@@ -33,7 +27,7 @@ static bool is_mean(const leati_fusion *f, uint32_t v, uint32_t *out) {
   }
   int64_t axis;
   *out = node->inputs[0];
-  return one_axis(f, node, &axis) && (axis == -1 || axis == leati_fusion_view(f, *out)->ndim - 1) &&
+  return one_axis(f, node, &axis) && (axis == -1 || axis == leati_fusion_rank(f, *out) - 1) &&
          leati_attributes_int(&node->attributes, "keepdims", 1) != 0;
 }
 
@@ -86,7 +80,7 @@ static bool is_scaled(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32
 
 bool leati_norm_is_of_rows(const leati_fusion *f, const leati_node *node) {
   const int64_t axis = leati_attributes_int(&node->attributes, "axis", -1);
-  bool is = axis == -1 || axis == leati_fusion_view(f, node->inputs[0])->ndim - 1;
+  bool is = axis == -1 || axis == leati_fusion_rank(f, node->inputs[0]) - 1;
   for (uint32_t o = 1; o < node->output_count; ++o) {
     is = is && node->outputs[o] == LEAT_GRAPH_NO_VALUE;
   }
@@ -159,35 +153,16 @@ static const struct {
 
 /* Whether the rows of a value are added to those of `sum`, each to one or the same few over and over. */
 static bool adds_rows(const leati_fusion *f, uint32_t v, uint32_t sum) {
-  const leati_view *const rows = leati_fusion_view(f, v), *const of = leati_fusion_view(f, sum);
+  const int32_t rank = leati_fusion_rank(f, v), of = leati_fusion_rank(f, sum);
   int32_t d = 1;
-  while (d <= rows->ndim && rows->shape[rows->ndim - d] == of->shape[of->ndim - d]) {
+  while (d <= rank && leati_fusion_same_size(f, v, rank - d, sum, of - d)) {
     ++d;
   }
   bool adds = d > 1;
-  for (; d <= rows->ndim; ++d) {
-    adds = adds && rows->shape[rows->ndim - d] == 1;
+  for (; d <= rank; ++d) {
+    adds = adds && leati_fusion_is_one(f, v, rank - d);
   }
   return adds;
-}
-
-/* What a node leaves in its first input for output `v`; `out->present` is false if that is nothing. */
-static int32_t read_view(const leati_fusion *f, const leati_node *node, uint32_t v, leati_view *out, leat_error *err) {
-  leati_arguments a;
-  bool known;
-  int32_t status = leati_inference_open_node(f->inference, node, &a, &known, err);
-  out->present = false;
-  uint32_t which = 0;
-  for (uint32_t o = 0; status == LEAT_OK && known && o < node->output_count; ++o) {
-    const bool there = node->outputs[o] != LEAT_GRAPH_NO_VALUE;
-    a.outputs[o] = there ? *leati_fusion_view(f, node->outputs[o]) : (leati_view){.present = false};
-    which = node->outputs[o] == v ? o : which;
-  }
-  if (status == LEAT_OK && known) {
-    status = node->op->def->view(node->op, &a.call, which, out, err);
-  }
-  leati_arguments_end(&a);
-  return status;
 }
 
 /* Whether a value may lie in another one with strides, so that a sum reads it there and a norm has it copied. Views of
@@ -198,7 +173,7 @@ static int32_t is_scattered(const leati_fusion *f, uint32_t v, bool *out, leat_e
   leati_view view = {.present = true};
   *out = false;
   for (int i = 0; i < VIEWS_FOLLOWED && maker != NULL && maker->op->def->view != NULL && view.present && !*out; ++i) {
-    LEATI_TRY(read_view(f, maker, v, &view, err));
+    LEATI_TRY(leati_fusion_left(f, maker, v, &view, err));
     *out = view.present && !view.compact;
     v = leati_fusion_input(maker, 0);
     maker = leati_fusion_maker(f, v);

@@ -30,7 +30,7 @@ typedef struct product {
   char activation[32]; /* empty: none */
   float parameters[2];
   uint32_t parameter_count;
-  const leati_view *shape; /* of a matrix product: what the result looks like; NULL: as the product does */
+  uint32_t shape_rank; /* of a matrix product whose result looks as the residual does; 0: as the product does */
 } product;
 
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
@@ -52,9 +52,8 @@ static bool read_gemm(const leati_fusion *f, const leati_node *node, product *ou
   if (c != LEAT_GRAPH_NO_VALUE && leati_attributes_float(&node->attributes, "beta", 1.0f) != 1.0f) {
     return false;
   }
-  const leati_view *const y = leati_fusion_view(f, node->outputs[0]);
-  const leati_view *const view = c != LEAT_GRAPH_NO_VALUE ? leati_fusion_view(f, c) : NULL;
-  const bool row = view != NULL && view->ndim == 1 && view->shape[0] == y->shape[1];
+  const bool row =
+      c != LEAT_GRAPH_NO_VALUE && leati_fusion_rank(f, c) == 1 && leati_fusion_same_size(f, c, 0, node->outputs[0], 1);
   out->inputs[row ? 2 : 3] = c;
   return true;
 }
@@ -95,8 +94,8 @@ static bool read_product(const leati_fusion *f, const leati_node *node, product 
   out->residual_first = leati_attributes_int(&node->attributes, "residual_first", 1) != 0;
   if (fused) {
     read_activation(node, out);
-    out->shape =
-        leati_attributes_find(&node->attributes, "shape") != NULL ? leati_fusion_view(f, node->outputs[0]) : NULL;
+    const leat_attribute *const shape = leati_attributes_find(&node->attributes, "shape");
+    out->shape_rank = shape != NULL ? (uint32_t)shape->count : 0;
   }
   return true;
 }
@@ -118,8 +117,9 @@ static leati_fusion_node node_of(const product *p, leat_attribute attributes[LEA
   attributes[count++] = leati_fusion_string("activation", p->activation);
   attributes[count++] = leati_fusion_floats("activation_params", p->parameters, p->parameter_count);
   attributes[count++] = leati_fusion_int("residual_first", p->residual_first);
-  if (p->shape != NULL) {
-    attributes[count++] = leati_fusion_ints("shape", p->shape->shape, (uint32_t)p->shape->ndim);
+  if (p->shape_rank != 0) {
+    static const int64_t as_residual[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    attributes[count++] = leati_fusion_ints("shape", as_residual, p->shape_rank);
   }
   return (leati_fusion_node){.domain = "leat",
                              .op = p->conv ? "FusedConv" : "FusedMatMul",
@@ -149,7 +149,7 @@ int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_err
     return LEAT_OK;
   }
   const leati_node *const before = leati_fusion_maker(f, p.inputs[0]);
-  if (!leati_fusion_is(before, "", "Reshape") || p.shape != NULL || leati_fusion_view(f, p.inputs[1])->ndim > 2 ||
+  if (!leati_fusion_is(before, "", "Reshape") || p.shape_rank != 0 || leati_fusion_rank(f, p.inputs[1]) > 2 ||
       leati_attributes_int(&leati_fusion_maker(f, node->inputs[0])->attributes, "transA", 0) != 0) {
     return LEAT_OK;
   }
@@ -177,10 +177,9 @@ static bool is_plain(const product *p) {
 }
 
 static bool take_bias(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
-  const leati_view *const row = leati_fusion_view(f, other), *const y = leati_fusion_view(f, from);
   const bool plain = is_plain(p);
   p->inputs[2] = other;
-  return !p->conv && plain && row->ndim == 1 && y->ndim > 1;
+  return !p->conv && plain && leati_fusion_rank(f, other) == 1 && leati_fusion_rank(f, from) > 1;
 }
 
 int32_t leati_fuse_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
@@ -228,13 +227,13 @@ static bool keeps_order(const leati_fusion *f, const leati_node *node) {
   if (!leati_fusion_is(node, "", "Transpose")) {
     return false;
   }
-  const leati_view *const x = leati_fusion_view(f, node->inputs[0]);
+  const int32_t rank = leati_fusion_rank(f, node->inputs[0]);
   int64_t order[LEAT_MAX_RANK], before = -1;
-  leati_attributes_order(&node->attributes, x->ndim, order);
+  leati_attributes_order(&node->attributes, rank, order);
   bool rising = true;
-  for (int32_t d = 0; d < x->ndim && rising; ++d) {
+  for (int32_t d = 0; d < rank && rising; ++d) {
     const int64_t axis = order[d];
-    if (x->shape[axis] != 1) {
+    if (!leati_fusion_is_one(f, node->inputs[0], (int32_t)axis)) {
       rising = axis > before;
       before = axis;
     }
@@ -262,27 +261,34 @@ static int32_t take_residual_of_shape(leati_fusion *f, uint32_t n, bool *out_don
         leati_fusion_same_shape(f, from, other) && p.inputs[3] == LEAT_GRAPH_NO_VALUE) {
       p.inputs[3] = other;
       p.residual_first = p.activation[0] == '\0';
-      p.shape = leati_fusion_view(f, from);
+      p.shape_rank = (uint32_t)leati_fusion_rank(f, from);
       LEATI_TRY(write_product(f, n, &p, out_done, err));
     }
   }
   return LEAT_OK;
 }
 
-/* Whether a node adds up few rows and normalises them, and gives no more than the norm and perhaps the sum: so few that
- * a product behind it may take the norm. */
+/* Whether a value has so few rows that a product with it may take the norm that makes it. */
+static bool ask_few_rows(const leat_device *device, uint32_t count, const leati_known_value *const *values,
+                         uint64_t with) {
+  (void)count;
+  (void)with;
+  const leati_view *const x = &values[0]->view;
+  const int64_t columns = x->shape[x->ndim - 1];
+  return columns != 0 && (int64_t)x->count / columns <= leati_gemm_few(&device->traits, false);
+}
+
+/* Whether a node adds up few rows and normalises them, and gives no more than the norm and perhaps the sum. */
 static bool adds_few_rows(const leati_fusion *f, const leati_node *node) {
   if (!leati_fusion_is(node, "com.microsoft", "SkipSimplifiedLayerNormalization") ||
       leati_fusion_input(node, 3) != LEAT_GRAPH_NO_VALUE) {
     return false;
   }
-  const leati_view *const x = leati_fusion_view(f, node->inputs[0]);
-  const int64_t columns = x->shape[x->ndim - 1];
   bool bare = node->outputs[0] != LEAT_GRAPH_NO_VALUE;
   for (uint32_t o = 1; o < node->output_count && o < 3; ++o) {
     bare = bare && node->outputs[o] == LEAT_GRAPH_NO_VALUE;
   }
-  return bare && columns != 0 && (int64_t)x->count / columns <= leati_gemm_few(&f->graph->device->traits, false);
+  return bare && leati_fusion_ask(f, ask_few_rows, 1, &node->inputs[0], 0);
 }
 
 /* Adds to a product the tensor that a norm behind it adds. Where nobody else needs the sum, it takes the product's
@@ -369,16 +375,20 @@ int32_t leati_fuse_activation(leati_fusion *f, uint32_t n, bool *out_done, leat_
 
 /* Whether value `gate` has one element for each channel of each image of `x`. */
 static bool is_gate(const leati_fusion *f, uint32_t gate, uint32_t x) {
-  const leati_view *const g = leati_fusion_view(f, gate), *const image = leati_fusion_view(f, x);
-  bool fits = g->ndim == image->ndim;
-  for (int32_t d = 0; d < image->ndim && fits; ++d) {
-    fits = g->shape[d] == (d < 2 ? image->shape[d] : 1);
+  const int32_t rank = leati_fusion_rank(f, x);
+  bool fits = leati_fusion_rank(f, gate) == rank;
+  for (int32_t d = 0; d < rank && fits; ++d) {
+    fits = d < 2 ? leati_fusion_same_size(f, gate, d, x, d) : leati_fusion_is_one(f, gate, d);
   }
   return fits;
 }
 
 /* With few channels or pixels a convolution is computed in an order that one with a gate does not have. */
-static bool has_tiles(const leat_device *device, const leati_view *y) {
+static bool ask_tiles(const leat_device *device, uint32_t count, const leati_known_value *const *values,
+                      uint64_t with) {
+  (void)count;
+  (void)with;
+  const leati_view *const y = &values[0]->view;
   const int64_t channels = y->ndim > 1 ? y->shape[0] * y->shape[1] : 0;
   return channels != 0 && !leati_gemm_is_skinny(&device->traits, false, y->shape[1], (int64_t)y->count / channels);
 }
@@ -386,7 +396,7 @@ static bool has_tiles(const leat_device *device, const leati_view *y) {
 int32_t leati_fuse_gate(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   product p;
   if (!read_product(f, &f->nodes[n], &p) || !p.conv || p.inputs[4] != LEAT_GRAPH_NO_VALUE ||
-      !has_tiles(f->graph->device, leati_fusion_view(f, f->nodes[n].outputs[0]))) {
+      !leati_fusion_ask(f, ask_tiles, 1, &f->nodes[n].outputs[0], 0)) {
     return LEAT_OK;
   }
   const leati_node *const times = leati_fusion_private_maker(f, p.inputs[0]);
@@ -412,9 +422,8 @@ static bool read_pointwise(const leati_fusion *f, const leati_node *node, produc
   for (uint64_t i = 0; pads != NULL && i < pads->count && bare; ++i) {
     bare = pads->ints[i] == 0;
   }
-  const leati_view *const w = leati_fusion_view(f, out->inputs[1]), *const x = leati_fusion_view(f, out->inputs[0]);
-  for (int32_t d = 2; d < w->ndim && bare; ++d) {
-    bare = w->shape[d] == 1 && x->shape[d] == 1;
+  for (int32_t d = 2; d < leati_fusion_rank(f, out->inputs[1]) && bare; ++d) {
+    bare = leati_fusion_is_one(f, out->inputs[1], d) && leati_fusion_is_one(f, out->inputs[0], d);
   }
   return bare;
 }
@@ -434,10 +443,10 @@ int32_t leati_fuse_squeeze(leati_fusion *f, uint32_t n, bool *out_done, leat_err
       !read_pointwise(f, leati_fusion_private_maker(f, excite.inputs[0]), &squeeze)) {
     return LEAT_OK;
   }
-  const leati_view *const w = leati_fusion_view(f, excite.inputs[1]);
   const leati_node *const mean = leati_fusion_private_maker(f, squeeze.inputs[0]);
   const uint32_t x = mean != NULL ? read_means(f, mean) : LEAT_GRAPH_NO_VALUE;
-  if (x == LEAT_GRAPH_NO_VALUE || !leati_squeeze_pays((uint64_t)w->shape[0], (uint64_t)w->shape[1])) {
+  if (x == LEAT_GRAPH_NO_VALUE || !leati_squeeze_pays((uint64_t)leati_fusion_size(f, excite.inputs[1], 0),
+                                                      (uint64_t)leati_fusion_size(f, excite.inputs[1], 1))) {
     return LEAT_OK;
   }
   const uint32_t inputs[] = {x, squeeze.inputs[1], excite.inputs[1], squeeze.inputs[2], excite.inputs[2]};
@@ -477,8 +486,8 @@ static bool is_given(const leati_fusion *f, uint32_t v) {
 static bool read_part(const leati_fusion *f, const leati_node *node, product *out) {
   return read_product(f, node, out) && !out->conv && out->inputs[3] == LEAT_GRAPH_NO_VALUE &&
          out->inputs[4] == LEAT_GRAPH_NO_VALUE && leati_attributes_int(&node->attributes, "transA", 0) == 0 &&
-         is_given(f, out->inputs[1]) && is_given(f, out->inputs[2]) &&
-         leati_fusion_view(f, out->inputs[1])->ndim == 2 && leati_fusion_view(f, node->outputs[0])->count != 0;
+         is_given(f, out->inputs[1]) && is_given(f, out->inputs[2]) && leati_fusion_rank(f, out->inputs[1]) == 2 &&
+         !leati_fusion_is_empty(f, node->outputs[0]);
 }
 
 static bool is_transposed(const leati_fusion *f, uint32_t n) {
@@ -489,6 +498,21 @@ static bool same_activation(const product *x, const product *y) {
   return strcmp(x->activation, y->activation) == 0 && x->parameter_count == y->parameter_count &&
          memcmp(x->parameters, y->parameters, x->parameter_count * sizeof(x->parameters[0])) == 0;
 }
+
+/* Whether products of the first value with the matrices that follow are one dispatch; behind these are their results.
+ */
+static bool ask_merges(const leat_device *device, uint32_t count, const leati_known_value *const *values,
+                       uint64_t trans_b) {
+  const leati_view *b[LEATI_PRODUCTS_MAX], *c[LEATI_PRODUCTS_MAX];
+  const uint32_t products = count / 2;
+  for (uint32_t i = 0; i < products; ++i) {
+    b[i] = &values[1 + i]->view;
+    c[i] = &values[1 + products + i]->view;
+  }
+  return leati_products_merge(device, &values[0]->view, b, c, products, trans_b != 0);
+}
+
+_Static_assert(1 + 2 * LEATI_PRODUCTS_MAX <= LEATI_QUESTION_VALUES_MAX, "merged products are one question");
 
 /* Takes one more product if all are one dispatch then: others than those with an activation have the same one. */
 static void take_part(const leati_fusion *f, merger *m, uint32_t n) {
@@ -504,13 +528,13 @@ static void take_part(const leati_fusion *f, merger *m, uint32_t n) {
       (part->activation[0] != '\0' && active->activation[0] != '\0' && !same_activation(part, active))) {
     return;
   }
-  const leati_view *b[LEATI_PRODUCTS_MAX], *c[LEATI_PRODUCTS_MAX];
-  for (uint32_t i = 0; i <= m->count; ++i) {
-    b[i] = leati_fusion_view(f, m->products[i].inputs[1]);
-    c[i] = leati_fusion_view(f, m->results[i]);
+  const uint32_t products = m->count + 1;
+  uint32_t values[1 + 2 * LEATI_PRODUCTS_MAX] = {part->inputs[0]};
+  for (uint32_t i = 0; i < products; ++i) {
+    values[1 + i] = m->products[i].inputs[1];
+    values[1 + products + i] = m->results[i];
   }
-  if (!leati_products_merge(f->graph->device, leati_fusion_view(f, part->inputs[0]), b, c, m->count + 1,
-                            is_transposed(f, n))) {
+  if (!leati_fusion_ask(f, ask_merges, 1 + 2 * products, values, is_transposed(f, n))) {
     return;
   }
   m->activated = part->activation[0] != '\0' ? m->count : m->activated;
@@ -601,11 +625,20 @@ static bool read_multiplication(const leati_fusion *f, uint32_t v, multiplicatio
   return is;
 }
 
-/* Whether the kernel of a product with matrix `b` takes a factor. */
+enum { TRANSPOSED = 1, NORM = 2 };
+
+/* Whether the kernel of a product of the first value with the second, which gives the third, takes a factor. */
+static bool ask_factor(const leat_device *device, uint32_t count, const leati_known_value *const *values,
+                       uint64_t with) {
+  (void)count;
+  return leati_product_takes_factor(device, &values[0]->view, &values[1]->view, &values[2]->view,
+                                    (with & TRANSPOSED) != 0, (with & NORM) != 0);
+}
+
 static bool takes_factor(const leati_fusion *f, const multiplication *m, uint32_t b, uint32_t c, bool trans_b) {
-  return b != LEAT_GRAPH_NO_VALUE && leati_fusion_view(f, b)->ndim == 2 && leati_fusion_view(f, c)->count != 0 &&
-         leati_product_takes_factor(f->graph->device, leati_fusion_view(f, m->x), leati_fusion_view(f, b),
-                                    leati_fusion_view(f, c), trans_b, m->norm);
+  const uint32_t values[] = {m->x, b, c};
+  return b != LEAT_GRAPH_NO_VALUE && leati_fusion_rank(f, b) == 2 && !leati_fusion_is_empty(f, c) &&
+         leati_fusion_ask(f, ask_factor, 3, values, (trans_b ? TRANSPOSED : 0) | (m->norm ? NORM : 0));
 }
 
 /* Gives a MultiMatMul a factor. */

@@ -3,30 +3,19 @@
 
 #include "core/status.h"
 #include "graph/attributes.h"
-#include "ops/movement.h"
 
-static bool is_last(const leati_view *view, int64_t axis) {
-  return axis == -1 || axis == view->ndim - 1;
+static bool is_last(const leati_fusion *f, uint32_t v, int64_t axis) {
+  return axis == -1 || axis == leati_fusion_rank(f, v) - 1;
 }
 
 /* Reads a whole number that is known on the host; `otherwise` where there is no value. */
 static bool read_int(const leati_fusion *f, uint32_t v, int64_t otherwise, int64_t *out) {
   *out = otherwise;
-  if (v == LEAT_GRAPH_NO_VALUE) {
-    return true;
-  }
-  const leati_known_value *const value = &f->inference->values[v];
-  if (value->bytes == NULL || value->view.count != 1 || (value->view.type & (LEAT_TYPE_INT64 | LEAT_TYPE_INT32)) == 0) {
-    return false;
-  }
-  const leati_view view = {.type = value->view.type, .item_size = value->view.item_size, .data = (void *)value->bytes};
-  *out = leati_host_int(&view, 0);
-  return true;
+  return v == LEAT_GRAPH_NO_VALUE || leati_fusion_whole(f, v, out);
 }
 
 /* Whether a Slice takes one half of its input's last dimension, of `size` elements. */
 static bool slices_half(const leati_fusion *f, const leati_node *node, bool second, int64_t size) {
-  const leati_view *const x = leati_fusion_view(f, node->inputs[0]);
   int64_t start, end, axis, step;
   if (!read_int(f, leati_fusion_input(node, 1), 0, &start) || !read_int(f, leati_fusion_input(node, 2), 0, &end) ||
       !read_int(f, leati_fusion_input(node, 3), 0, &axis) || !read_int(f, leati_fusion_input(node, 4), 1, &step)) {
@@ -34,7 +23,8 @@ static bool slices_half(const leati_fusion *f, const leati_node *node, bool seco
   }
   start += start < 0 ? size : 0;
   end += end < 0 ? size : 0;
-  return is_last(x, axis) && step == 1 && (second ? start == size / 2 && end >= size : start == 0 && end == size / 2);
+  return is_last(f, node->inputs[0], axis) && step == 1 &&
+         (second ? start == size / 2 && end >= size : start == 0 && end == size / 2);
 }
 
 /* Whether `v` is the first or second half of the last dimension of another value, of which it is a part. */
@@ -45,14 +35,17 @@ static bool is_half(const leati_fusion *f, uint32_t v, bool second, uint32_t *ou
     return false;
   }
   *out_whole = node->inputs[0];
-  const leati_view *const whole = leati_fusion_view(f, *out_whole), *const half = leati_fusion_view(f, v);
-  const int64_t size = whole->ndim > 0 ? whole->shape[whole->ndim - 1] : 0;
-  if (size % 2 != 0 || half->ndim != whole->ndim || half->shape[half->ndim - 1] != size / 2) {
+  const int32_t rank = leati_fusion_rank(f, *out_whole);
+  if (rank == 0 || leati_fusion_rank(f, v) != rank) {
+    return false;
+  }
+  const int64_t size = leati_fusion_size(f, *out_whole, rank - 1);
+  if (size % 2 != 0 || leati_fusion_size(f, v, rank - 1) != size / 2) {
     return false;
   }
   return slices ? slices_half(f, node, second, size)
                 : node->output_count == 2 && v == node->outputs[second] &&
-                      is_last(whole, leati_attributes_int(&node->attributes, "axis", 0));
+                      is_last(f, *out_whole, leati_attributes_int(&node->attributes, "axis", 0));
 }
 
 /* Whether `v` is rotated(x) and for one input alone. */
@@ -60,7 +53,7 @@ static bool is_rotated(const leati_fusion *f, uint32_t v, uint32_t *out_x) {
   const leati_node *const node = leati_fusion_private_maker(f, v);
   uint32_t first;
   if (!leati_fusion_is(node, "", "Concat") || node->input_count != 2 ||
-      !is_last(leati_fusion_view(f, v), leati_attributes_int(&node->attributes, "axis", 0))) {
+      !is_last(f, v, leati_attributes_int(&node->attributes, "axis", 0))) {
     return false;
   }
   const leati_node *const negated = leati_fusion_private_maker(f, node->inputs[0]);

@@ -8,6 +8,7 @@
 #include "core/sync.h"
 #include "graph/make_op.h"
 #include "ops/dims.h"
+#include "ops/movement.h"
 #include "ops/op_state.h"
 
 #define NONE UINT32_MAX
@@ -17,23 +18,22 @@ struct leati_fused_op {
   struct leati_fused_op *next;
   leat_op *op;
   leati_kept_attributes attributes;
+  bool kept;            /* a node has it when all rules are done */
   uint32_t arguments[]; /* inputs, then outputs */
 };
 
 /* ---- Begin and end ---------------------------------------------------------------------------------------------- */
 
-int32_t leati_fusion_begin(const leat_graph *graph, const leati_inference *inference, const bool *live, leati_fusion *f,
-                           leat_error *err) {
-  *f = (leati_fusion){.graph = graph, .inference = inference, .doubtful_begin = NONE};
-  f->nodes = leati_calloc((size_t)graph->node_count + 1, sizeof(*f->nodes));
-  f->live = leati_calloc((size_t)graph->node_count + 1, sizeof(*f->live));
+int32_t leati_fusion_begin(const leat_graph *graph, const leati_inference *inference, leati_node *nodes, bool *live,
+                           leati_guards *guards, leati_fusion *f, leat_error *err) {
+  *f = (leati_fusion){
+      .graph = graph, .inference = inference, .guards = guards, .nodes = nodes, .live = live, .doubtful_begin = NONE};
+  memcpy(f->nodes, graph->nodes, (size_t)graph->node_count * sizeof(*f->nodes));
   f->makers = leati_calloc((size_t)graph->value_count + 1, sizeof(*f->makers));
   f->uses = leati_calloc((size_t)graph->value_count + 1, sizeof(*f->uses));
-  if (f->nodes == NULL || f->live == NULL || f->makers == NULL || f->uses == NULL) {
+  if (f->makers == NULL || f->uses == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to rewrite %u nodes", graph->node_count);
   }
-  memcpy(f->nodes, graph->nodes, (size_t)graph->node_count * sizeof(*f->nodes));
-  memcpy(f->live, live, (size_t)graph->node_count * sizeof(*live));
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     const leati_value *const value = &graph->values[v];
     const bool made = value->kind == LEATI_VALUE_RESULT && live[value->source] && f->inference->values[v].bytes == NULL;
@@ -50,18 +50,58 @@ int32_t leati_fusion_begin(const leat_graph *graph, const leati_inference *infer
   return LEAT_OK;
 }
 
-void leati_fusion_end(leati_fusion *fusion) {
+static void free_made(struct leati_fused_op *made) {
+  leati_op_free(made->op);
+  leati_free((void *)made->attributes.list);
+  leati_free(made);
+}
+
+void leati_fused_ops_free(struct leati_fused_op *ops) {
+  while (ops != NULL) {
+    struct leati_fused_op *const next = ops->next;
+    free_made(ops);
+    ops = next;
+  }
+}
+
+uint64_t leati_fused_ops_bytes(const struct leati_fused_op *ops) {
+  uint64_t bytes = 0;
+  for (; ops != NULL; ops = ops->next) {
+    bytes += sizeof(*ops) + sizeof(*ops->op) + ops->op->def->state_size;
+  }
+  return bytes;
+}
+
+/* Notes which operators nodes that run have: one that a rule wrote takes its arguments from one. All others become the
+ * graph's again. */
+static void find_kept(const leati_fusion *f) {
+  for (uint32_t n = 0; n < f->graph->node_count; ++n) {
+    leati_node *const node = &f->nodes[n];
+    if (!f->live[n]) {
+      *node = f->graph->nodes[n];
+    } else if (node->op != f->graph->nodes[n].op) {
+      const size_t before = offsetof(struct leati_fused_op, arguments);
+      ((struct leati_fused_op *)(void *)((char *)node->inputs - before))->kept = true;
+    }
+  }
+}
+
+struct leati_fused_op *leati_fusion_end(leati_fusion *fusion) {
+  struct leati_fused_op *kept = NULL;
+  find_kept(fusion);
   while (fusion->made != NULL) {
     struct leati_fused_op *const made = fusion->made;
     fusion->made = made->next;
-    leati_op_free(made->op);
-    leati_free((void *)made->attributes.list);
-    leati_free(made);
+    if (made->kept) {
+      made->next = kept;
+      kept = made;
+    } else {
+      free_made(made);
+    }
   }
-  leati_free(fusion->nodes);
-  leati_free(fusion->live);
   leati_free(fusion->makers);
   leati_free(fusion->uses);
+  return kept;
 }
 
 /* ---- Looking ---------------------------------------------------------------------------------------------------- */
@@ -87,21 +127,80 @@ uint32_t leati_fusion_input(const leati_node *node, uint32_t i) {
   return i < node->input_count ? node->inputs[i] : LEAT_GRAPH_NO_VALUE;
 }
 
-const leati_view *leati_fusion_view(const leati_fusion *f, uint32_t v) {
+static const leati_view *view_of(const leati_fusion *f, uint32_t v) {
   return &f->inference->values[v].view;
 }
 
+uint64_t leati_fusion_type(const leati_fusion *f, uint32_t v) {
+  return view_of(f, v)->type;
+}
+
+int32_t leati_fusion_rank(const leati_fusion *f, uint32_t v) {
+  return view_of(f, v)->ndim;
+}
+
 bool leati_fusion_same_shape(const leati_fusion *f, uint32_t v, uint32_t w) {
-  const leati_view *const a = leati_fusion_view(f, v), *const b = leati_fusion_view(f, w);
+  const leati_view *const a = view_of(f, v), *const b = view_of(f, w);
   return a->ndim == b->ndim && leati_same_numbers(a->shape, b->shape, a->ndim);
 }
 
-bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out) {
+bool leati_fusion_same_size(const leati_fusion *f, uint32_t v, int32_t d, uint32_t w, int32_t e) {
+  return view_of(f, v)->shape[d] == view_of(f, w)->shape[e];
+}
+
+bool leati_fusion_is_one(const leati_fusion *f, uint32_t v, int32_t d) {
+  return view_of(f, v)->shape[d] == 1;
+}
+
+bool leati_fusion_is_single(const leati_fusion *f, uint32_t v) {
+  return view_of(f, v)->count == 1;
+}
+
+bool leati_fusion_is_empty(const leati_fusion *f, uint32_t v) {
+  return view_of(f, v)->count == 0;
+}
+
+int64_t leati_fusion_size(const leati_fusion *f, uint32_t v, int32_t d) {
+  leati_guards_dimension(f->guards, f->inference, v, d);
+  return view_of(f, v)->shape[d];
+}
+
+bool leati_fusion_ask(const leati_fusion *f, leati_question *question, uint32_t count, const uint32_t *values,
+                      uint64_t with) {
+  return leati_guards_ask(f->guards, f->inference, question, count, values, with);
+}
+
+/* The one element of a value that is known on the host, of one of these types, which is relied on; NULL: it is none. */
+static const leati_known_value *single_of(const leati_fusion *f, uint32_t v, uint64_t types) {
   const leati_known_value *const value = v != LEAT_GRAPH_NO_VALUE ? &f->inference->values[v] : NULL;
-  if (value == NULL || value->bytes == NULL || value->view.count != 1 || (value->view.type & LEATI_TYPES_REAL) == 0) {
+  if (value == NULL || value->bytes == NULL || value->view.count != 1 || (value->view.type & types) == 0) {
+    return NULL;
+  }
+  /* Constants never change. */
+  if (f->graph->values[v].kind != LEATI_VALUE_CONSTANT) {
+    leati_guards_elements(f->guards, f->inference, v);
+  }
+  return value;
+}
+
+bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out) {
+  const leati_known_value *const value = single_of(f, v, LEATI_TYPES_REAL);
+  if (value != NULL) {
+    *out = leati_real_of(value->view.type, value->bytes);
+  }
+  return value != NULL;
+}
+
+bool leati_fusion_whole(const leati_fusion *f, uint32_t v, int64_t *out) {
+  const leati_known_value *const value =
+      single_of(f, v, LEAT_TYPE_INT64 | LEAT_TYPE_INT32 | LEAT_TYPE_INT8 | LEAT_TYPE_UINT8);
+  if (value == NULL) {
     return false;
   }
-  *out = leati_real_of(value->view.type, value->bytes);
+  const leati_view view = {.type = value->view.type, .item_size = value->view.item_size, .data = (void *)value->bytes};
+  *out = view.type == LEAT_TYPE_INT8    ? *(const int8_t *)view.data
+         : view.type == LEAT_TYPE_UINT8 ? *(const uint8_t *)view.data
+                                        : leati_host_int(&view, 0);
   return true;
 }
 
@@ -112,7 +211,7 @@ bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected) 
   }
   /* Exporters print such numbers with six digits and more; of 16 bits half of the last one of `found` is lost. Its own
    * exponent says how much that is: below a power of two numbers lie closer than above, and the next one is another. */
-  const uint64_t type = leati_fusion_view(f, v)->type;
+  const uint64_t type = leati_fusion_type(f, v);
   const int digits = type == LEAT_TYPE_FLOAT16 ? 11 : 8;
   int exponent = 0; /* which frexpf() need not write for an infinity */
   (void)frexpf(found, &exponent);
@@ -125,8 +224,8 @@ bool leati_fusion_is_before(const leati_fusion *f, uint32_t v, uint32_t n) {
 }
 
 bool leati_fusion_is_row(const leati_fusion *f, uint32_t v, uint32_t x) {
-  const leati_view *const row = leati_fusion_view(f, v), *const of = leati_fusion_view(f, x);
-  return row->ndim == 1 && of->ndim >= 1 && row->shape[0] == of->shape[of->ndim - 1];
+  const int32_t rank = leati_fusion_rank(f, x);
+  return leati_fusion_rank(f, v) == 1 && rank >= 1 && leati_fusion_same_size(f, v, 0, x, rank - 1);
 }
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
@@ -211,18 +310,35 @@ static void drop_unneeded(leati_fusion *f) {
   f->doubtful_end = 0;
 }
 
-/* Fails unless a node gives what its outputs are known to be. */
-static int32_t check_outputs(const leati_fusion *f, const leati_node *node, leat_error *err) {
+int32_t leati_fusion_check(const leati_inference *inference, const leati_node *node, leat_error *err) {
   leati_arguments a;
   bool known;
-  int32_t status = leati_inference_open_node(f->inference, node, &a, &known, err);
+  int32_t status = leati_inference_infer_node(inference, node, &a, &known, err);
   for (uint32_t o = 0; status == LEAT_OK && o < node->output_count; ++o) {
-    const leati_view *const view =
-        node->outputs[o] != LEAT_GRAPH_NO_VALUE ? leati_fusion_view(f, node->outputs[o]) : NULL;
+    const uint32_t v = node->outputs[o];
+    const leati_view *const view = v != LEAT_GRAPH_NO_VALUE ? &inference->values[v].view : NULL;
     const bool same =
         view == NULL || (known && a.shapes[o].ndim == view->ndim && leati_type_of(a.shapes[o].dtype) == view->type &&
                          leati_same_numbers(a.shapes[o].dims, view->shape, view->ndim));
     status = same ? LEAT_OK : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "output %u differs", o);
+  }
+  leati_arguments_end(&a);
+  return status;
+}
+
+int32_t leati_fusion_left(const leati_fusion *f, const leati_node *node, uint32_t v, leati_view *out, leat_error *err) {
+  leati_arguments a;
+  bool known;
+  int32_t status = leati_inference_open_node(f->inference, node, &a, &known, err);
+  out->present = false;
+  uint32_t which = 0;
+  for (uint32_t o = 0; status == LEAT_OK && known && o < node->output_count; ++o) {
+    const bool there = node->outputs[o] != LEAT_GRAPH_NO_VALUE;
+    a.outputs[o] = there ? *view_of(f, node->outputs[o]) : (leati_view){.present = false};
+    which = node->outputs[o] == v ? o : which;
+  }
+  if (status == LEAT_OK && known) {
+    status = node->op->def->view(node->op, &a.call, which, out, err);
   }
   leati_arguments_end(&a);
   return status;
@@ -233,7 +349,7 @@ static int32_t make_node(const leati_fusion *f, const leat_graph_node *with, str
                          leati_node *out, leat_error *err) {
   memcpy(made->arguments, with->inputs, (size_t)with->input_count * sizeof(made->arguments[0]));
   memcpy(made->arguments + with->input_count, with->outputs, (size_t)with->output_count * sizeof(made->arguments[0]));
-  LEATI_TRY(leati_graph_make_op(f->graph, f->inference, with, &made->op, err));
+  LEATI_TRY(leati_graph_make_op(f->graph, f->inference, true, with, &made->op, err));
   LEATI_TRY(
       leati_attributes_keep(&made->op->def->info, with->attribute_count, with->attributes, &made->attributes, err));
   *out = (leati_node){.op = made->op,
@@ -242,7 +358,18 @@ static int32_t make_node(const leati_fusion *f, const leat_graph_node *with, str
                       .inputs = made->arguments,
                       .outputs = made->arguments + with->input_count,
                       .attributes = made->attributes};
-  return check_outputs(f, out, err);
+  return leati_fusion_check(f->inference, out, err);
+}
+
+/* An operator may refuse its inputs for whatever their sizes are: all of them count then. */
+static void rely_on_refusal(const leati_fusion *f, const leati_fusion_node *with) {
+  for (uint32_t i = 0; i < with->input_count; ++i) {
+    const uint32_t v = with->inputs[i];
+    const bool counts = v != LEAT_GRAPH_NO_VALUE && f->graph->values[v].kind != LEATI_VALUE_CONSTANT;
+    for (int32_t d = 0; counts && d < leati_fusion_rank(f, v); ++d) {
+      leati_guards_dimension(f->guards, f->inference, v, d);
+    }
+  }
 }
 
 /* Makes the node that a rule puts in the place of node `n`; `*out_made` is false where the operator refuses it. */
@@ -275,6 +402,9 @@ static int32_t make_fused(leati_fusion *f, uint32_t n, const leati_fusion_node *
   const int32_t status = make_node(f, &described, made, out, &found);
   *out_made = status == LEAT_OK;
   out->name = before->name;
+  if (!*out_made) {
+    rely_on_refusal(f, with);
+  }
   return status == LEAT_OK || status == LEAT_ERROR_NOT_SUPPORTED || status == LEAT_ERROR_INVALID_ARGUMENT
              ? LEAT_OK
              : leati_fail(err, status, "%s", found.message);

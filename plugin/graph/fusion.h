@@ -6,18 +6,24 @@
  * to one thread.
  *
  * A rule changes no result beyond rounding, and is at least as exact as the nodes that it replaces.
+ *
+ * What rules wrote holds for other shapes too, where they would be told the same (graph/guards.h). So a rule looks at
+ * shapes by the functions below alone: whether sizes are equal, or 1, it may ask as it likes; a size that it computes
+ * with or writes down, and all else, is noted.
  */
 #ifndef LEAT_PLUGIN_GRAPH_FUSION_H_
 #define LEAT_PLUGIN_GRAPH_FUSION_H_
 
 #include "core/fusions.h"
+#include "graph/guards.h"
 #include "graph/inference.h"
 
 struct leati_fused_op;
 
 typedef struct leati_fusion {
   const leat_graph *graph;
-  const leati_inference *inference; /**< of all values */
+  const leati_inference *inference; /**< of all values; not for rules */
+  leati_guards *guards;             /**< what rules relied on */
   leati_node *nodes;                /**< as many as the graph has */
   bool *live;                       /**< by node: it is needed */
   uint32_t *makers; /**< by value: the node that makes it; UINT32_MAX: none, or it need not run for it */
@@ -27,12 +33,19 @@ typedef struct leati_fusion {
   uint32_t counts[LEATI_FUSION_COUNT];
 } leati_fusion;
 
-/** Begins with the nodes of a graph. `live`: by node, whether it is needed. leati_fusion_end() must follow, also when
- * it fails.
+/** Begins with the nodes of a graph, in `nodes` and `live`, which the caller keeps: as many as the graph has, and
+ * whether each is needed. leati_fusion_end() must follow, also when it fails.
  * @errors OUT_OF_MEMORY */
-int32_t leati_fusion_begin(const leat_graph *graph, const leati_inference *inference, const bool *live,
-                           leati_fusion *out, leat_error *err);
-void leati_fusion_end(leati_fusion *fusion);
+int32_t leati_fusion_begin(const leat_graph *graph, const leati_inference *inference, leati_node *nodes, bool *live,
+                           leati_guards *guards, leati_fusion *out, leat_error *err);
+/** Ends it; operators that rules made and that nodes have stay, and are given out. leati_fused_ops_free() them. */
+struct leati_fused_op *leati_fusion_end(leati_fusion *fusion);
+void leati_fused_ops_free(struct leati_fused_op *ops);
+/** Bytes that they take, about. */
+uint64_t leati_fused_ops_bytes(const struct leati_fused_op *ops);
+/** Whether a node that rules wrote gives what its outputs are, for the shapes of an inference.
+ * @errors INVALID_ARGUMENT or NOT_SUPPORTED if it does not; OUT_OF_MEMORY */
+int32_t leati_fusion_check(const leati_inference *inference, const leati_node *node, leat_error *err);
 
 /** A rule: tries to rewrite node `n`, the last of those that it is about, whose outputs stay. `*out_done` is false at
  * first.
@@ -49,13 +62,32 @@ const leati_node *leati_fusion_maker(const leati_fusion *f, uint32_t v);
 const leati_node *leati_fusion_private_maker(const leati_fusion *f, uint32_t v);
 /** Input `i` of a node; LEAT_GRAPH_NO_VALUE: it has none. */
 uint32_t leati_fusion_input(const leati_node *node, uint32_t i);
-/** Type and shape of a value. */
-const leati_view *leati_fusion_view(const leati_fusion *f, uint32_t v);
+/** Type and rank of a value. */
+uint64_t leati_fusion_type(const leati_fusion *f, uint32_t v);
+int32_t leati_fusion_rank(const leati_fusion *f, uint32_t v);
 /** Whether two values have one shape. */
 bool leati_fusion_same_shape(const leati_fusion *f, uint32_t v, uint32_t w);
+/** Whether dimension `d` of a value and dimension `e` of another one, which they have, are of one size. */
+bool leati_fusion_same_size(const leati_fusion *f, uint32_t v, int32_t d, uint32_t w, int32_t e);
+/** Whether a dimension of a value is of size 1; whether a value has one element, or none. */
+bool leati_fusion_is_one(const leati_fusion *f, uint32_t v, int32_t d);
+bool leati_fusion_is_single(const leati_fusion *f, uint32_t v);
+bool leati_fusion_is_empty(const leati_fusion *f, uint32_t v);
+/** The size of a dimension, which is relied on. */
+int64_t leati_fusion_size(const leati_fusion *f, uint32_t v, int32_t d);
+/** The answer to a question about values, which is relied on.
+ * @param count at most LEATI_QUESTION_VALUES_MAX */
+bool leati_fusion_ask(const leati_fusion *f, leati_question *question, uint32_t count, const uint32_t *values,
+                      uint64_t with);
+/** What a node leaves in its first input for output `v` (leati_op_def::view); `out->present` is false if that is
+ * nothing. Whether that is compact follows from which sizes are equal; all else in it is not for rules.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_fusion_left(const leati_fusion *f, const leati_node *node, uint32_t v, leati_view *out, leat_error *err);
 /** Whether a value is of one element, of float32 or 16 bits, that is known on the host, and what that is. */
 bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out);
-/** Whether it is one that is `expected`, as far as float32 can tell two roundings of the same number apart. */
+/** Whether a value is one int64, int32, int8 or uint8 that is known on the host, and what that is. */
+bool leati_fusion_whole(const leati_fusion *f, uint32_t v, int64_t *out);
+/** Whether a scalar is one that is `expected`, as far as float32 can tell two roundings of the same number apart. */
 bool leati_fusion_is_scalar(const leati_fusion *f, uint32_t v, double expected);
 
 /** Whether a value, or none, is there before node `n` runs. */

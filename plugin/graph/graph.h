@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * A graph as it was described: values, and the nodes that make them. Nothing of it changes once the graph is built, but
- * for its cached plans (graph/graph_plan_cache.h).
+ * for its cached programs and plans (graph/program_cache.h, graph/graph_plan_cache.h).
  */
 #ifndef LEAT_PLUGIN_GRAPH_GRAPH_H_
 #define LEAT_PLUGIN_GRAPH_GRAPH_H_
@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "graph/attributes.h"
 #include "graph/graph_plan_cache.h"
+#include "graph/program_cache.h"
 #include "graph/shared_constants.h"
 #include "ops/op.h"
 
@@ -53,6 +54,12 @@ typedef struct leati_node {
   int64_t axis, fill;                      /**< attributes that this takes */
 } leati_node;
 
+/** Inferences of a graph that threads keep, at most. */
+#define LEATI_KEPT_INFERENCES 4
+
+struct leati_inference;
+typedef _Atomic(struct leati_inference *) leati_kept_inference;
+
 struct leat_graph {
   leati_kind kind;
   leat_device *device;
@@ -65,6 +72,9 @@ struct leat_graph {
   uint32_t *arguments;        /**< of all nodes */
   uint64_t constant_bytes;    /**< on the device */
   leati_graph_plan_cache plans;
+  leati_program_cache programs;
+  struct leati_known_value *known;                  /**< what inferences begin with: constants; NULL: not kept yet */
+  leati_kept_inference kept[LEATI_KEPT_INFERENCES]; /**< graph/inference.h */
 };
 
 /** Fails unless `graph` is a live graph. */

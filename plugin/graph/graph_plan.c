@@ -7,12 +7,12 @@
 #include "core/array.h"
 #include "core/status.h"
 #include "core/sync.h"
-#include "graph/fusion_rules.h"
 #include "graph/graph_plan_key.h"
 #include "graph/inference.h"
 #include "graph/joint.h"
 #include "graph/layout.h"
 #include "graph/placing.h"
+#include "graph/program.h"
 #include "memory/memory.h"
 #include "ops/channels_last.h"
 #include "ops/dims.h"
@@ -28,8 +28,8 @@ typedef struct planning {
   const leat_graph *graph;
   const leati_view *views; /* of inputs, then of outputs */
   leati_inference inference;
-  leati_fusion fusion;
-  const leati_node *nodes; /* those of the graph, and once they are rewritten those of `fusion` */
+  leati_program_use use;
+  const leati_node *nodes; /* those of the graph, and then those of its program */
   leati_joint joint;
   leati_graph_plan *plan;
   bool *needed;          /* by value: on the device */
@@ -52,7 +52,7 @@ typedef struct planning {
 /* ---- Begin ------------------------------------------------------------------------------------------------------ */
 
 static void end(planning *p) {
-  leati_fusion_end(&p->fusion);
+  leati_program_leave(&p->use);
   leati_inference_end(&p->inference);
   leati_joint_end(&p->joint);
   leati_free(p->needed);
@@ -68,7 +68,6 @@ static void end(planning *p) {
 
 static int32_t begin(planning *p, leat_error *err) {
   const uint32_t values = p->graph->value_count, nodes = p->graph->node_count;
-  LEATI_TRY(leati_inference_begin(p->graph, &p->inference, err));
   p->needed = leati_calloc((size_t)values + 1, sizeof(*p->needed));
   p->live = leati_calloc((size_t)nodes + 1, sizeof(*p->live));
   p->places = leati_calloc((size_t)values + 1, sizeof(*p->places));
@@ -84,6 +83,16 @@ static int32_t begin(planning *p, leat_error *err) {
     p->places[v].storage = p->orders[v].storage = p->targets[v] = NONE;
   }
   return LEAT_OK;
+}
+
+/* Infers all values, or goes on with what the thread has inferred for such inputs just before. */
+static int32_t infer(planning *p, leat_error *err) {
+  if (leati_inference_take(p->graph, p->views, &p->inference)) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_inference_begin(p->graph, &p->inference, err));
+  leati_inference_inputs(&p->inference, p->views);
+  return leati_inference_all(&p->inference, err);
 }
 
 static int32_t fail_output(uint32_t o, const char *what, int64_t found, int64_t expected, leat_error *err) {
@@ -165,12 +174,13 @@ static int32_t lay_channels(planning *p, leat_error *err) {
   const leat_device *const device = p->graph->device;
   const leati_layout layout = {
       .graph = p->graph, .nodes = p->nodes, .live = p->live, .at = p->placing.at, .inference = &p->inference};
+  uint32_t *const count = &p->plan->figures.fusion_counts[LEATI_FUSION_CHANNELS_LAST];
   const bool matrices = device->physical->matrix.m != 0 || device->physical->matrix_bfloat16.m != 0;
   if (!p->lays || !matrices || (device->fusions_off >> LEATI_FUSION_CHANNELS_LAST & 1u) != 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(leati_layout_run(&layout, p->ordered, &p->fusion.counts[LEATI_FUSION_CHANNELS_LAST], err));
-  p->laid = p->fusion.counts[LEATI_FUSION_CHANNELS_LAST] != 0;
+  LEATI_TRY(leati_layout_run(&layout, p->ordered, count, err));
+  p->laid = *count != 0;
   for (uint32_t n = 0; n < p->graph->node_count; ++n) {
     p->laid = p->laid || p->ordered[n] != 0;
   }
@@ -555,18 +565,17 @@ static uint64_t count_bytes(const planning *p) {
 static int32_t make(planning *p, leat_error *err) {
   const leat_graph *const graph = p->graph;
   LEATI_TRY(begin(p, err));
-  leati_inference_inputs(&p->inference, p->views);
-  LEATI_TRY(leati_inference_all(&p->inference, err));
+  LEATI_TRY(infer(p, err));
   leati_inference_outputs(&p->inference, p->plan->shapes);
   LEATI_TRY(check_outputs(p, err));
   LEATI_TRY(leati_graph_plan_know(graph, p->views, p->plan, err));
   LEATI_TRY(leati_graph_plan_narrow(&p->inference, graph->nodes, NULL, p->plan, err));
   p->nodes = graph->nodes;
   find_needed(p);
-  LEATI_TRY(leati_fusion_begin(graph, &p->inference, p->live, &p->fusion, err));
-  LEATI_TRY(leati_fusion_apply(&p->fusion, graph->device->fusions_off, err));
-  p->nodes = p->fusion.nodes;
-  memcpy(p->live, p->fusion.live, (size_t)graph->node_count * sizeof(*p->live));
+  LEATI_TRY(leati_program_take(&p->inference, &p->views[graph->input_count], p->live, &p->use, err));
+  p->nodes = p->use.program->nodes;
+  memcpy(p->live, p->use.program->live, (size_t)graph->node_count * sizeof(*p->live));
+  memcpy(p->plan->figures.fusion_counts, p->use.program->counts, sizeof(p->plan->figures.fusion_counts));
   LEATI_TRY(leati_graph_plan_narrow(&p->inference, p->nodes, p->live, p->plan, err));
   LEATI_TRY(place_picked(p, err));
   LEATI_TRY(lay_channels(p, err));
@@ -594,7 +603,6 @@ static int32_t make(planning *p, leat_error *err) {
   p->plan->figures.level_count = joined.level_count;
   p->plan->figures.arena_bytes = joined.arena_bytes;
   p->plan->figures.naive_bytes = joined.naive_bytes;
-  memcpy(p->plan->figures.fusion_counts, p->fusion.counts, sizeof(p->fusion.counts));
   return name_steps(p, err);
 }
 

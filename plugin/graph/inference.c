@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/evaluate.h"
+#include "ops/dims.h"
 #include "ops/op_state.h"
 
 /* Elements that are computed on the host at most: of a value from which shapes follow, of another, and of all others,
@@ -24,22 +25,39 @@ struct leati_scrap {
   int64_t bytes[];     /* aligned for all that is read from there */
 };
 
-int32_t leati_inference_begin(const leat_graph *graph, leati_inference *out, leat_error *err) {
-  *out = (leati_inference){.graph = graph};
-  out->values = leati_calloc((size_t)graph->value_count + 1, sizeof(*out->values));
-  if (out->values == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the %u values of a graph", graph->value_count);
-  }
+/* Constants are known, and nothing else. */
+static int32_t know_constants(const leat_graph *graph, leati_known_value *values, leat_error *err) {
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     const leati_value *const value = &graph->values[v];
     if (value->kind == LEATI_VALUE_CONSTANT) {
       const DLTensor tensor = {
           .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
-      LEATI_TRY(leati_view_import_shape(&tensor, "a constant", &out->values[v].view, err));
-      out->values[v].known = true;
-      out->values[v].bytes = value->bytes;
+      LEATI_TRY(leati_view_import_shape(&tensor, "a constant", &values[v].view, err));
+      values[v].known = true;
+      values[v].bytes = value->bytes;
     }
   }
+  return LEAT_OK;
+}
+
+int32_t leati_inference_begin(const leat_graph *graph, leati_inference *out, leat_error *err) {
+  const size_t size = ((size_t)graph->value_count + 1) * sizeof(*out->values);
+  *out = (leati_inference){.graph = graph};
+  out->values = graph->known != NULL ? leati_realloc(NULL, size) : leati_calloc(1, size);
+  if (out->values == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the %u values of a graph", graph->value_count);
+  }
+  if (graph->known != NULL) {
+    memcpy(out->values, graph->known, size);
+    return LEAT_OK;
+  }
+  return know_constants(graph, out->values, err);
+}
+
+int32_t leati_inference_prepare(leat_graph *graph, leat_error *err) {
+  leati_inference inference;
+  LEATI_TRY(leati_inference_begin(graph, &inference, err));
+  graph->known = inference.values;
   return LEAT_OK;
 }
 
@@ -91,7 +109,6 @@ static void view_on_host(const leati_known_value *value, leati_view *out) {
 int32_t leati_inference_open_node(const leati_inference *inference, const leati_node *node, leati_arguments *a,
                                   bool *out_known, leat_error *err) {
   const leati_op_def *const def = node->op->def;
-  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   *out_known = true;
   LEATI_TRY(leati_arguments_begin(node->op, a, node->input_count, node->output_count, err));
   for (uint32_t i = 0; i < node->input_count; ++i) {
@@ -112,9 +129,20 @@ int32_t leati_inference_open_node(const leati_inference *inference, const leati_
       *view = value->view;
       view->data = (void *)value->bytes;
     }
-    LEATI_TRY(leati_op_bind_type(def, i, view->type, bound, err));
   }
-  return leati_arguments_infer(node->op, a, bound, err);
+  return LEAT_OK;
+}
+
+int32_t leati_inference_infer_node(const leati_inference *inference, const leati_node *node, leati_arguments *a,
+                                   bool *out_known, leat_error *err) {
+  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
+  LEATI_TRY(leati_inference_open_node(inference, node, a, out_known, err));
+  for (uint32_t i = 0; i < node->input_count && *out_known; ++i) {
+    if (a->inputs[i].present) {
+      LEATI_TRY(leati_op_bind_type(node->op->def, i, a->inputs[i].type, bound, err));
+    }
+  }
+  return *out_known ? leati_arguments_infer(node->op, a, bound, err) : LEAT_OK;
 }
 
 /* Room for the elements of a value, and for one more. */
@@ -205,7 +233,7 @@ static int32_t evaluate_node(leati_inference *inference, const leati_node *node,
 
 int32_t leati_inference_node(leati_inference *inference, const leati_node *node, bool *out_known, leat_error *err) {
   leati_arguments a;
-  int32_t status = leati_inference_open_node(inference, node, &a, out_known, err);
+  int32_t status = leati_inference_infer_node(inference, node, &a, out_known, err);
   for (uint32_t o = 0; status == LEAT_OK && *out_known && o < node->output_count; ++o) {
     if (node->outputs[o] == LEAT_GRAPH_NO_VALUE) {
       continue;
@@ -234,4 +262,76 @@ int32_t leati_inference_all(leati_inference *inference, leat_error *err) {
     }
   }
   return LEAT_OK;
+}
+
+/* ---- Going on with it later ------------------------------------------------------------------------------------- */
+
+/* The place where the calling thread keeps one: what is inferred for a launch is launched by the same thread next. */
+static leati_kept_inference *place_of_thread(const leat_graph *graph) {
+  /* What is kept is no part of what the graph is. */
+  return (leati_kept_inference *)&graph->kept[leati_thread_id() % LEATI_KEPT_INFERENCES];
+}
+
+static void free_kept(leati_inference *kept) {
+  if (kept != NULL) {
+    leati_inference_end(kept);
+    leati_free(kept);
+  }
+}
+
+/* Copies the elements of inputs that decide, which are the caller's, so that they can be compared later. */
+static int32_t own_inputs(leati_inference *inference) {
+  for (uint32_t i = 0; i < inference->graph->input_count; ++i) {
+    leati_known_value *const value = &inference->values[inference->graph->inputs[i]];
+    const void *const given = value->bytes;
+    void *bytes;
+    if (given != NULL) {
+      LEATI_TRY(make_scrap(inference, value, &bytes, NULL));
+      memcpy(bytes, given, value->view.count * value->view.item_size);
+    }
+  }
+  return LEAT_OK;
+}
+
+void leati_inference_keep(leati_inference *inference) {
+  leati_inference *kept = leati_calloc(1, sizeof(*kept));
+  if (kept == NULL || own_inputs(inference) != LEAT_OK) {
+    leati_inference_end(inference);
+    leati_free(kept);
+    return;
+  }
+  *kept = *inference;
+  free_kept(atomic_exchange_explicit(place_of_thread(inference->graph), kept, memory_order_acq_rel));
+}
+
+/* Whether an inference is of inputs with these types, shapes, and elements where they decide. */
+static bool is_of(const leati_inference *inference, const leati_view *views) {
+  bool is = true;
+  for (uint32_t i = 0; i < inference->graph->input_count && is; ++i) {
+    const leati_known_value *const value = &inference->values[inference->graph->inputs[i]];
+    is = value->view.type == views[i].type && value->view.ndim == views[i].ndim &&
+         leati_same_numbers(value->view.shape, views[i].shape, views[i].ndim) &&
+         (value->bytes == NULL || memcmp(value->bytes, views[i].data, views[i].count * views[i].item_size) == 0);
+  }
+  return is;
+}
+
+bool leati_inference_take(const leat_graph *graph, const leati_view *views, leati_inference *out) {
+  leati_inference *const kept = atomic_exchange_explicit(place_of_thread(graph), NULL, memory_order_acq_rel);
+  const bool is = kept != NULL && is_of(kept, views);
+  if (is) {
+    *out = *kept;
+    leati_free(kept);
+    leati_inference_inputs(out, views);
+  } else {
+    free_kept(kept);
+  }
+  return is;
+}
+
+void leati_inference_forget(leat_graph *graph) {
+  for (uint32_t i = 0; i < LEATI_KEPT_INFERENCES; ++i) {
+    free_kept(atomic_exchange_explicit(&graph->kept[i], NULL, memory_order_acq_rel));
+  }
+  leati_free(graph->known);
 }

@@ -127,7 +127,11 @@ static int32_t infer_anew(const leat_graph *graph, const leati_view *views, leat
     leati_inference_outputs(&inference, shapes);
     status = leati_arguments_export_shapes(shapes, graph->output_count, out, err);
   }
-  leati_inference_end(&inference);
+  if (status == LEAT_OK) {
+    leati_inference_keep(&inference); /* for the launch that comes next */
+  } else {
+    leati_inference_end(&inference);
+  }
   leati_free(shapes);
   return status;
 }

@@ -11,12 +11,16 @@ typedef struct told {
   DLTensor tensor;
 } told;
 
-static void tell(const leati_value *value, const leati_known_value *known, told *out) {
+static void tell(const leati_value *value, const leati_known_value *known, bool any_shape, told *out) {
+  static const int64_t any[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
+  const bool hides = any_shape && value->kind != LEATI_VALUE_CONSTANT;
   out->info = (leat_value_info){.struct_size = sizeof(out->info),
                                 .ndim = known->known ? known->view.ndim : value->ndim,
                                 .dtype = leati_dtype_of(value->type),
-                                .shape = known->known ? known->view.shape : value->shape};
-  if (known->bytes != NULL) {
+                                .shape = hides          ? any
+                                         : known->known ? known->view.shape
+                                                        : value->shape};
+  if (known->bytes != NULL && !hides) {
     out->tensor = (DLTensor){.data = (void *)known->bytes,
                              .device = {kDLCPU, 0},
                              .ndim = known->view.ndim,
@@ -26,8 +30,8 @@ static void tell(const leati_value *value, const leati_known_value *known, told 
   }
 }
 
-int32_t leati_graph_make_op(const leat_graph *graph, const leati_inference *inference, const leat_graph_node *from,
-                            leat_op **out, leat_error *err) {
+int32_t leati_graph_make_op(const leat_graph *graph, const leati_inference *inference, bool any_shape,
+                            const leat_graph_node *from, leat_op **out, leat_error *err) {
   const size_t each = sizeof(told) + sizeof(leat_value_info *);
   told *const all = leati_calloc((size_t)from->input_count + 1, each);
   if (all == NULL) {
@@ -46,7 +50,7 @@ int32_t leati_graph_make_op(const leat_graph *graph, const leati_inference *infe
                           "leat_graph_desc::values must say it",
                           i, v);
     }
-    tell(&graph->values[v], &inference->values[v], &all[i]);
+    tell(&graph->values[v], &inference->values[v], any_shape, &all[i]);
     infos[i] = &all[i].info;
   }
   const leat_op_desc desc = {.struct_size = sizeof(desc),
