@@ -88,13 +88,23 @@ static int32_t make(leati_program_cache *cache, const leati_inference *inference
   return LEAT_OK;
 }
 
+/* Whether a pattern says all of the inputs that rules may ask of: it says nothing of strides. */
+static bool says_all(const leati_inference *inference) {
+  const leat_graph *const graph = inference->graph;
+  bool compact = true;
+  for (uint32_t i = 0; i < graph->input_count && compact; ++i) {
+    compact = inference->values[graph->inputs[i]].view.compact;
+  }
+  return compact;
+}
+
 int32_t leati_program_take(const leati_inference *inference, const leati_view *outputs, const bool *live,
                            leati_program_use *out, leat_error *err) {
   /* The programs of a graph change while it does not. */
   leati_program_cache *const cache = (leati_program_cache *)&inference->graph->programs;
   leati_shape_pattern pattern;
   LEATI_TRY(leati_shape_pattern_make(inference, outputs, &pattern, err));
-  if (cache->table.buckets == NULL) {
+  if (cache->table.buckets == NULL || !says_all(inference)) {
     return make(NULL, inference, live, &pattern, out, err);
   }
   leati_lru_counter *const counter = leati_lru_enter(&cache->readers, 0);

@@ -36,7 +36,7 @@ typedef struct leati_program_use {
 } leati_program_use;
 
 /** The program of a graph for the shapes of an inference, found without a lock, or made. A graph without a cache keeps
- * none. leati_program_leave() must follow if it succeeds.
+ * none, and none is kept for inputs with strides. leati_program_leave() must follow if it succeeds.
  * @param outputs views of the graph's outputs
  * @param live by node, whether the graph's own is needed
  * @errors OUT_OF_MEMORY */
