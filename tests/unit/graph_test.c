@@ -1141,6 +1141,7 @@ static void bound_plans(const place *p, leat_graph *graph, network *n, uint64_t 
   n->shapes[n->desc.inputs[0]][0] = 1;
   run_graph(p, graph, n, 0, &found);
   graph->plans.table.bytes_max = plans * graph->plans.table.bytes;
+  graph->programs.table.bytes_max = 2 * graph->programs.table.bytes;
 }
 
 /* More shapes than there is room for plans: memory is bounded, and each launch is right. */
@@ -1198,7 +1199,7 @@ static void *work_with_shapes(void *argument) {
   return NULL;
 }
 
-/* Plans go out for others while other threads launch them, and the memory that they take stays what it is. */
+/* Plans and programs go out for others while other threads use them, and the memory that they take stays what it is. */
 static void threads_replace_each_others_plans(void **state) {
   enum { MANY = 16 };
   const place p = open_place(state);
@@ -1219,6 +1220,7 @@ static void threads_replace_each_others_plans(void **state) {
   assert_true(table->bytes <= table->bytes_max);
   /* What went out last waits for the next that comes. */
   assert_true(table->bytes_out <= table->bytes_max / 2);
+  assert_in_range(graph->programs.table.count, 1, 3);
   assert_ok(p.f->api->graph->destroy(graph, &err));
   free(n);
   close_place(&p);
