@@ -121,7 +121,9 @@ int32_t leati_event_await(leat_event *event, leat_stream *stream, leat_error *er
       leati_stream_add_wait(stream, point);
     }
   }
-  leati_known_learn(stream->device, &stream->known, &event->known);
+  if (status == LEAT_OK) {
+    leati_known_learn(stream->device, &stream->known, &event->known);
+  }
   return leati_stream_unlock_and_help(stream, status, err);
 }
 

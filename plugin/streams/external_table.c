@@ -139,7 +139,7 @@ static int32_t external_wait(leat_stream *stream, leat_semaphore *semaphore, uin
   if (status == LEAT_OK) {
     status = add_wait(stream, semaphore, value, err);
   }
-  if (stream->device->hazards != NULL) {
+  if (status == LEAT_OK && stream->device->hazards != NULL) {
     leati_known_learn(stream->device, &stream->known, leati_known_external(stream->device));
   }
   return leati_stream_unlock_and_help(stream, status, err);
@@ -149,6 +149,8 @@ static int32_t external_wait(leat_stream *stream, leat_semaphore *semaphore, uin
 static int32_t add_signal(leat_stream *stream, leat_semaphore *semaphore, uint64_t value, leat_error *err) {
   LEATI_TRY(leati_stream_need_open(stream, err));
   leati_external_point_set(&stream->open->external_signal, semaphore, value);
+  /* Before the list goes: who waits for the semaphore may be quick. */
+  leati_known_publish(stream->device, &stream->known, stream->timeline, leati_stream_open_value(stream));
   stream->waiting = true;
   return leati_stream_flush(stream, err);
 }
@@ -166,7 +168,6 @@ static int32_t external_signal(leat_stream *stream, leat_semaphore *semaphore, u
   leati_mutex_lock(&stream->lock);
   int32_t status = leati_stream_sticky(stream, err);
   if (status == LEAT_OK) {
-    leati_known_publish(stream->device, &stream->known, stream->timeline, leati_stream_open_value(stream));
     status = add_signal(stream, semaphore, value, err);
   }
   return leati_stream_unlock_and_help(stream, status, err);

@@ -17,6 +17,15 @@
 
 static leat_error said = {.struct_size = sizeof(said)};
 static blocks t;
+static bool no_room_for_a_list;
+
+int32_t __real_leati_timeline_open(leati_timeline *timeline, leati_submission **out, leat_error *err);
+int32_t __wrap_leati_timeline_open(leati_timeline *timeline, leati_submission **out, leat_error *err);
+
+int32_t __wrap_leati_timeline_open(leati_timeline *timeline, leati_submission **out, leat_error *err) {
+  return no_room_for_a_list ? leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no room for a list")
+                            : __real_leati_timeline_open(timeline, out, err);
+}
 
 static void open_guarded(void) {
   open_configured("LEAT_MEMORY_GUARD", "1");
@@ -288,6 +297,38 @@ static void semaphores_order(void **state) {
   close_guarded();
 }
 
+/* What a stream could not be made to wait for, or to raise, orders nothing. */
+static void semaphores_that_fail_order_nothing(void **state) {
+  (void)state;
+  open_guarded();
+  leat_stream *const writer = make_stream(), *const other = make_stream();
+  leat_stream *const readers[] = {make_stream(), make_stream()};
+  leat_semaphore *semaphore;
+  const int fd = memfd_create("shared", MFD_CLOEXEC);
+  assert_true(fd >= 0 && ftruncate(fd, 2 * sizeof(uint64_t)) == 0);
+  assert_ok(h.api->external->import_semaphore(h.device, LEAT_EXTERNAL_OPAQUE_FD, fd, &semaphore, &err));
+  take_blocks(&t, NULL);
+  write_result(writer, 7);
+  assert_ok(h.api->stream->flush(writer, &err));
+  no_room_for_a_list = true;
+  assert_int_equal(h.api->external->signal(writer, semaphore, 1, &said), LEAT_ERROR_OUT_OF_MEMORY);
+  no_room_for_a_list = false;
+  assert_ok(h.api->external->signal(other, semaphore, 1, &err));
+  assert_ok(h.api->external->wait(readers[0], semaphore, 1, &err));
+  assert_int_equal(read_result(readers[0]), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_ok(h.api->external->signal(writer, semaphore, 2, &err));
+  no_room_for_a_list = true;
+  assert_int_equal(h.api->external->wait(readers[1], semaphore, 2, &said), LEAT_ERROR_OUT_OF_MEMORY);
+  no_room_for_a_list = false;
+  assert_int_equal(read_result(readers[1]), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_ok(h.api->external->wait(readers[1], semaphore, 2, &err));
+  assert_int_equal(read_result(readers[1]), LEAT_OK);
+  assert_ok(h.api->stream->synchronize(readers[1], &err));
+  assert_arrived(&t, 7);
+  assert_ok(h.api->external->destroy_semaphore(semaphore, &err));
+  close_guarded();
+}
+
 /* More writes in flight than the table has room for at first; and those that are done leave it. */
 static void many_writes_are_remembered(void **state) {
   (void)state;
@@ -369,6 +410,7 @@ int main(void) {
       CASE(events_order),
       CASE(bytes_count_and_not_blocks),
       CASE(semaphores_order),
+      CASE(semaphores_that_fail_order_nothing),
       CASE(many_writes_are_remembered),
       CASE(an_event_is_recorded_while_another_thread_waits_for_it),
       CASE(without_guard_nothing_is_refused),
