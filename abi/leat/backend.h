@@ -727,9 +727,9 @@ typedef struct leat_event_api {
  * form in use (the specification's "since version").
  *
  * Numbers in tensors of the device are not known when an operator is put into a stream. An index out of range (Gather,
- * GatherElements, GatherND, ScatterElements, ScatterND) reads 0 or writes nothing, and an integer divided by zero (Div,
- * Mod) gives 0: no memory outside of the tensors is touched, and no error is told. Where guarding is on
- * (LEAT_MEMORY_GUARD) the results are the same, and when the work has run its stream fails with
+ * GatherElements, GatherND, ScatterElements, ScatterND, TensorScatter) reads 0 or writes nothing, and an integer
+ * divided by zero (Div, Mod) gives 0: no memory outside of the tensors is touched, and no error is told. Where guarding
+ * is on (LEAT_MEMORY_GUARD) the results are the same, and when the work has run its stream fails with
  * LEAT_ERROR_INVALID_ARGUMENT and a message that names the operator, which the next wait for it gives; other streams go
  * on, and so does later work of this one that was submitted already.
  *
@@ -1134,7 +1134,8 @@ typedef struct leat_graph_api {
    * any strides. An input on the host is compact and has been read when the call returns. An input whose values decide
    * shapes must be on the host. An output on the host is compact and is written as by leat_memory_api::copy(): once a
    * wait, a synchronisation or a positive query has covered the launch. Outputs are compact and overlap neither each
-   * other nor an input, but for a cache (LEAT_OP_CACHES) that is an input which nothing else takes.
+   * other nor an input, but for a cache (LEAT_OP_CACHES, or of TensorScatter) that is an input which nothing else
+   * takes.
    * @threads any
    * @param graph [in] the graph
    * @param stream [in] a stream of the device that the graph was built for

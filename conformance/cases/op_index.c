@@ -22,6 +22,9 @@
   OF_TYPE("ScatterND", named, 18, views, RANGE_OF(t, 0, most, 7, 3), I64_IS(DIMS(2, 2), 1, 2, -1, 0), \
           RANGE_OF(t, 0, most, 2))
 
+#define TENSOR_SCATTER_OF(named, t, most, views) \
+  OF_TYPE("TensorScatter", named, 24, views, RANGE_OF(t, 0, most, 2, 7, 3), RANGE_OF(t, 0, most, 2, 2, 3), LIST(1, 5))
+
 /* The best along an axis, and where they are. */
 #define TOP_K(named, version, views, along, largest_first, ...)                                \
   {                                                                                            \
@@ -210,6 +213,49 @@ static const leati_op_spec specs[] = {
     CASE("ScatterND", "empty", 18, NO_ATTRIBUTES, F32(0, 3), I64_RANGE(0, 0, 0, 1), F32(0, 3)),
     CASE("ScatterND", "out_of_range", 18, NO_ATTRIBUTES, F32(7, 5),
          I64_IS(DIMS(6, 2), 3, 4, 7, 0, 0, 5, -8, 1, 4294967296, 0, -7, -5), F32(6)),
+
+    {.name = "TensorScatter",
+     .label = "float32",
+     .since_version = 24,
+     .variants = ALL_VIEWS | VIEW_IN_PLACE,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(2, 3, 9, 7), F32(2, 3, 2, 7), LIST(4, 7)}},
+    {.name = "TensorScatter",
+     .label = "circular",
+     .since_version = 24,
+     .variants = VIEW_IN_PLACE,
+     .attributes = {A_STRING("mode", "circular"), A_INT("axis", 1)},
+     .inputs = {F32(3, 5, 4), F32(3, 4, 4), LIST(3, 0, 13)}},
+    {.name = "TensorScatter",
+     .label = "all_rows_circular",
+     .since_version = 24,
+     .variants = VIEW_IN_PLACE,
+     .attributes = {A_STRING("mode", "circular")},
+     .inputs = {F32(2, 5, 4), F32(2, 5, 4), LIST(2, 4)}},
+    {.name = "TensorScatter",
+     .label = "first_rows",
+     .since_version = 24,
+     .variants = VIEW_IN_PLACE,
+     .attributes = {A_STRING("mode", "linear")},
+     .inputs = {F32(2, 2, 5, 4), F32(2, 2, 3, 4)}},
+    CASE("TensorScatter", "last_dimension", 24, ATTRIBUTES(A_INT("axis", -1)), F32(2, 3, 9), F32(2, 3, 2), LIST(7, 0)),
+    CASE("TensorScatter", "rank8", 24, ATTRIBUTES(A_INT("axis", 3)), F32(2, 2, 1, 5, 2, 1, 2, 3),
+         F32(2, 2, 1, 2, 2, 1, 2, 3), LIST(3, 1)),
+    CASE("TensorScatter", "special", 24, NO_ATTRIBUTES, F32(1, 3, 16), F32_SPECIAL(1, 1, 1, 16), LIST(1)),
+    CASE("TensorScatter", "int64", 24, NO_ATTRIBUTES, I64_RANGE(-99, 99, 2, 7, 3), I64_RANGE(100, 199, 2, 2, 3),
+         LIST(1, 5)),
+    CASE("TensorScatter", "int32", 24, NO_ATTRIBUTES, I32_RANGE(-99, 99, 2, 7, 3), I32_RANGE(100, 199, 2, 2, 3),
+         LIST(1, 5)),
+    CASE("TensorScatter", "bool", 24, NO_ATTRIBUTES, BOOLS(2, 7, 3), BOOLS(2, 2, 3), LIST(1, 5)),
+    CASE("TensorScatter", "uint8", 24, NO_ATTRIBUTES, U8_RANGE(0, 99, 2, 7, 3), U8_RANGE(100, 255, 2, 2, 3),
+         LIST(1, 5)),
+    OTHER_TYPES(TENSOR_SCATTER_OF),
+    CASE("TensorScatter", "no_update", 24, NO_ATTRIBUTES, F32(2, 5, 4), F32(2, 0, 4), LIST(1, 2)),
+    CASE("TensorScatter", "empty", 24, NO_ATTRIBUTES, F32(2, 5, 0), F32(2, 3, 0), LIST(1, 2)),
+    CASE("TensorScatter", "out_of_range", 24, NO_ATTRIBUTES, F32(6, 5, 4), F32(6, 3, 4),
+         LIST(4, 5, -1, 9223372036854775807, -9223372036854775807, 4294967296)),
+    CASE("TensorScatter", "out_of_range_circular", 24, ATTRIBUTES(A_STRING("mode", "circular")), F32(3, 5, 4),
+         F32(3, 3, 4), LIST(-1, -9223372036854775807, 4294967299)),
 
     {.name = "CumSum",
      .label = "float32",

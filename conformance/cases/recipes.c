@@ -794,6 +794,27 @@ static void scatter_nd(leati_draw *d) {
   draw_reduction(d);
 }
 
+static void tensor_scatter(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  any_input(d, "T", 2, 5, &rank, dims);
+  /* Not that of the batches. */
+  const int64_t at = leati_draw_int(d, 1, rank - 1), size = dims[at], batches = dims[0];
+  dims[at] = leati_draw_int(d, 0, size);
+  leati_draw_input(d, d->inputs[0].type, rank, dims);
+  if (leati_draw_chance(d, 80)) {
+    leati_draw_tensor *places = leati_draw_input(d, LEAT_TYPE_INT64, 1, &batches);
+    for (int64_t k = 0; k < places->count; k++)
+      leati_draw_set(places, k, (double)leati_draw_int(d, 0, size - dims[at]));
+    if (draw_stray(d))
+      draw_strays(d, places, 1, &size);
+  }
+  if (at != rank - 2 || leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "axis", at - (leati_draw_chance(d, 50) ? rank : 0));
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_string(d, "mode", leati_draw_chance(d, 50) ? "circular" : "linear");
+}
+
 static void cum_sum(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -1930,6 +1951,7 @@ const leati_draw_entry leati_draw_entries[] = {
     {"index", "", "ScatterElements", scatter_elements},
     {"index", "", "GatherND", gather_nd},
     {"index", "", "ScatterND", scatter_nd},
+    {"index", "", "TensorScatter", tensor_scatter},
     {"index", "", "CumSum", cum_sum},
     {"movement", "", "TopK", top_k},
     {"reduce", "", "ReduceSum", reduce},

@@ -125,6 +125,32 @@ static bool run_nd(leati_ref_node *node) {
   return true;
 }
 
+/* A cache with an update written over it, in each batch from a place on ("circular": round the end). */
+static bool run_tensor_scatter(leati_ref_node *node) {
+  const leati_ref_tensor *past = node->inputs[0];
+  const leati_ref_tensor *update = node->inputs[1];
+  const leati_ref_tensor *places = leati_ref_input(node, 2);
+  leati_ref_tensor *y = &node->outputs[0];
+  const bool circular = leati_ref_string_is(node, "mode", "linear", "circular");
+  int64_t axis = leati_ref_int(node, "axis", -2);
+  axis += axis < 0 ? past->rank : 0;
+  leati_ref_tensor_init(y, past->type, past->rank, past->dims);
+  for (int64_t k = 0; k < past->count; k++) {
+    leati_ref_tensor_copy_element(y, k, past, k);
+  }
+  for (int64_t k = 0; k < update->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(update->rank, update->dims, k, index);
+    const int64_t first = places != NULL ? places->i[index[0]] : 0, size = past->dims[axis];
+    if (first < 0 || (!circular && first > size - 1 - index[axis])) {
+      continue;
+    }
+    index[axis] = (first % size + index[axis]) % size;
+    leati_ref_tensor_copy_element(y, leati_ref_ravel(past->rank, past->dims, index), update, k);
+  }
+  return true;
+}
+
 /* The sum of what stands in front of each element along an axis ("reverse": behind), and, unless "exclusive", of
  * itself.
  */
@@ -582,6 +608,7 @@ const leati_ref_entry leati_ref_index[] = {
     {"ScatterElements", run_elements},
     {"GatherND", run_nd},
     {"ScatterND", run_nd},
+    {"TensorScatter", run_tensor_scatter},
     {"CumSum", run_cum_sum},
     {"TopK", run_top_k},
     {"Resize", run_resize},

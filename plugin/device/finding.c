@@ -16,6 +16,16 @@ int32_t leati_check_look(const leati_check *check, leat_error *err) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: an integer was divided by zero", check->name);
   }
   const uint32_t size = check->at->size;
+  if (check->fault == LEATI_FAULT_BEGIN && size == UINT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: write index %" PRId64 " is out of range; it must not be negative", check->name,
+                      check->at->value);
+  }
+  if (check->fault == LEATI_FAULT_BEGIN) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: write index %" PRId64 " is out of range; it must be from 0 to %u, so that the update fits",
+                      check->name, check->at->value, size);
+  }
   return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                     "%s: index %" PRId64 " is out of range; its axis has size %u, so it must be in [-%u, %u)",
                     check->name, check->at->value, size, size, size);

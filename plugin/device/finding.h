@@ -16,7 +16,7 @@
 /** The record as kernels/finding.glsl has it. All of it is 0 as long as nothing was found. */
 typedef struct leati_finding {
   uint32_t met;  /**< not 0: the rest tells of the first that was met */
-  uint32_t size; /**< of an index: what it should be below */
+  uint32_t size; /**< of an index: what it should be below; of where writing begins: the last place, UINT32_MAX: any */
   int64_t value; /**< the index */
 } leati_finding;
 
@@ -24,6 +24,7 @@ typedef struct leati_finding {
 typedef enum leati_fault {
   LEATI_FAULT_INDEX,   /**< an index is out of range */
   LEATI_FAULT_DIVISOR, /**< an integer is divided by zero */
+  LEATI_FAULT_BEGIN,   /**< what is written from an index on does not fit */
 } leati_fault;
 
 /** A record that the host looks at when the list of its dispatch has run. */

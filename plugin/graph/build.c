@@ -279,11 +279,11 @@ static uint32_t count_readers(const leat_graph *graph, uint32_t v) {
   return count;
 }
 
-/* The input of the graph that a node goes on with as its output `o`, where it may (LEAT_OP_CACHES) and nothing else
- * takes that input: all steps that read it come before it is written. */
+/* The input of the graph that a node goes on with as its output `o`, where it may (LEAT_OP_CACHES,
+ * leati_op_def::updates) and nothing else takes that input: all steps that read it come before it is written. */
 static uint32_t cache_of(const leat_graph *graph, const leati_node *node, uint32_t o) {
   const leat_op_info *const info = &node->op->def->info;
-  uint32_t v = LEAT_GRAPH_NO_VALUE;
+  uint32_t v = node->op->def->updates && o == 0 ? node->inputs[0] : LEAT_GRAPH_NO_VALUE;
   for (uint32_t i = 0; i < node->input_count && (info->flags & LEAT_OP_CACHES) != 0; ++i) {
     v = leati_alias_of(info, i) == o ? node->inputs[i] : v;
   }

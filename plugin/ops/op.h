@@ -72,6 +72,8 @@ typedef struct leati_op_def {
   const leati_kernel_set *kernels;
   uint32_t kernel_count;
   uint32_t param; /**< the family's own: which of its operators this is */
+  bool updates;   /**< output 0 is input 0 but for what is written into it, and no step reads that input behind one that
+                     writes: a graph that is given one memory for both goes on with it */
   bool any_size;  /**< tensors of 2^31 elements and more may be run; else they are refused as soon as they are known */
   int8_t least_rank; /**< of input 0 */
   int8_t most_rank;  /**< of input 0; 0: LEAT_MAX_RANK */
@@ -155,6 +157,7 @@ extern const leati_op_family leati_pool_family;
 extern const leati_op_family leati_resize_family;
 extern const leati_op_family leati_grid_sample_family;
 extern const leati_op_family leati_topk_family;
+extern const leati_op_family leati_tensor_scatter_family;
 
 /** The operator's definition, device, version and state. */
 const leati_op_def *leati_op_def_of(const leat_op *op);

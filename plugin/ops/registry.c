@@ -16,7 +16,7 @@ static const leati_op_family *const families[] = {
     &leati_pool_family,         &leati_resize_family,         &leati_attention_family, &leati_group_query_family,
     &leati_multi_matmul_family, &leati_matmul_nbits_family,   &leati_quantize_family,  &leati_matmul_integer_family,
     &leati_conv_integer_family, &leati_squeeze_excite_family, &leati_rotary_family,    &leati_grid_sample_family,
-    &leati_topk_family,         &leati_einsum_family,         &leati_qlinear_family,
+    &leati_topk_family,         &leati_einsum_family,         &leati_qlinear_family,   &leati_tensor_scatter_family,
 };
 #define FAMILY_COUNT (sizeof(families) / sizeof(families[0]))
 

@@ -22,7 +22,7 @@ enum { INPUTS_MAX = 3, VALUES_MAX = 8 };
 typedef struct small {
   DLDataType dtype;
   int32_t ndim;
-  int64_t shape[2];
+  int64_t shape[3];
   int64_t values[VALUES_MAX];
 } small;
 
@@ -114,6 +114,20 @@ static const scene scenes[] = {
      3,
      {DATA, {I64, 2, {2, 1}, {4, -5}}, {F32, 1, {2}, {98, 99}}},
      {F32, 1, {5}, {99, 11, 12, 13, 98}}},
+    {"TensorScatter",
+     24,
+     false,
+     "TensorScatter: write index 3 is out of range; it must be from 0 to 2, so that the update fits",
+     3,
+     {{F32, 3, {1, 4, 1}, {10, 11, 12, 13}}, {F32, 3, {1, 2, 1}, {98, 99}}, {I64, 1, {1}, {3}}},
+     {F32, 3, {1, 4, 1}, {10, 11, 12, 98}}},
+    {"TensorScatter",
+     24,
+     false,
+     NULL,
+     3,
+     {{F32, 3, {1, 4, 1}, {10, 11, 12, 13}}, {F32, 3, {1, 2, 1}, {98, 99}}, {I64, 1, {1}, {2}}},
+     {F32, 3, {1, 4, 1}, {10, 11, 98, 99}}},
     {"Div",
      14,
      false,

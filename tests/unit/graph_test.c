@@ -1760,6 +1760,26 @@ static void caches_that_grow_are_written_once(void **state) {
   close_place(&p);
 }
 
+/* A cache of full length that TensorScatter writes is one dispatch, of which what is new is all where the graph is
+ * given one memory for both (the kernel finds that out), and nothing else is copied. */
+static void caches_of_full_length_take_one_dispatch(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  add_output(n, NODE(n, "TensorScatter", 24, add_input(n, SHAPE(1, 2, 16, 4)), add_input(n, SHAPE(1, 2, 1, 4))));
+  leat_graph *const graph = build(&p, n);
+  static results direct, graphed;
+  run_nodes(&p, n, &direct);
+  run_graph(&p, graph, n, 0, &graphed);
+  compare(n, &direct, &graphed);
+  const leat_graph_info info = info_of(&p, graph);
+  assert_int_equal(info.dispatch_count, 1);
+  assert_int_equal(info.copy_count, 0);
+  assert_int_equal(info.arena_bytes, 0);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 static void what_moves_and_reduces_is_what_operators_compute(void **state) {
   const place p = open_place(state);
   static const int64_t cube[] = {2, 2, 2}, matrix[] = {2, 4}, none[] = {0, 2}, middle = 1;
@@ -2254,6 +2274,7 @@ int main(void) {
       cmocka_unit_test(what_follows_from_a_shape_is_staged),
       cmocka_unit_test(what_counts_makes_no_plan),
       cmocka_unit_test(caches_that_grow_are_written_once),
+      cmocka_unit_test(caches_of_full_length_take_one_dispatch),
       cmocka_unit_test(what_moves_and_reduces_is_what_operators_compute),
       cmocka_unit_test(what_the_host_does_not_compute_runs_on_the_device),
       cmocka_unit_test(shapes_are_computed_on_the_host),
