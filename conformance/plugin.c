@@ -147,7 +147,7 @@ char *leati_plugin_defect(const leat_backend_api *api) {
 gboolean leati_plugin_load(const char *path, leat_plugin *out, char **out_message) {
   leat_host_info host = {.struct_size = sizeof host,
                          .abi_min = LEAT_ABI_1_0,
-                         .abi_max = LEAT_ABI_1_0,
+                         .abi_max = LEAT_ABI_CURRENT,
                          .header_version = LEAT_ABI_CURRENT,
                          .name = "leat-conformance"};
   leat_error err = {.struct_size = sizeof err};
@@ -191,8 +191,8 @@ gboolean leati_plugin_load(const char *path, leat_plugin *out, char **out_messag
   if (status != LEAT_OK) {
     out->api = NULL;
     err.message[sizeof err.message - 1] = '\0';
-    out->defect =
-        g_strdup_printf("leat_backend_query refused a host that speaks ABI 1.0: status %d: %s", status, err.message);
+    out->defect = g_strdup_printf("leat_backend_query refused a host that speaks ABI 1.0 and newer: status %d: %s",
+                                  status, err.message);
   } else {
     out->defect = leati_plugin_defect(out->api);
   }

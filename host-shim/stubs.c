@@ -70,6 +70,7 @@ GRAPH_STUB(launch, const leat_graph *graph, leat_stream *stream, uint32_t input_
            uint32_t output_count, const DLTensor *const *outputs)
 GRAPH_STUB(info, const leat_graph *graph, leat_graph_info *out)
 GRAPH_STUB(fusions, const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out)
+GRAPH_STUB(prepare, const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs, uint32_t *inout_count)
 PROFILER_STUB(start, leat_device *device, uint32_t capacity, uint64_t flags)
 PROFILER_STUB(stop, leat_device *device)
 PROFILER_STUB(read, leat_device *device, uint32_t *inout_count, leat_profile_record *out)
@@ -101,6 +102,7 @@ static const leat_graph_api graph_stubs = {
     .launch = stub_graph_launch,
     .info = stub_graph_info,
     .fusions = stub_graph_fusions,
+    .prepare = stub_graph_prepare,
 };
 
 static const leat_profiler_api profiler_stubs = {
@@ -175,7 +177,8 @@ static const table_slot pool_slots[] = {SLOT(pool, acquire), SLOT(pool, release)
                                         SLOT(pool, current), SLOT(pool, set_current), SLOT(pool, release_current),
                                         SLOT(pool, info)};
 static const table_slot graph_slots[] = {SLOT(graph, build),  SLOT(graph, destroy), SLOT(graph, infer),
-                                         SLOT(graph, launch), SLOT(graph, info),    SLOT(graph, fusions)};
+                                         SLOT(graph, launch), SLOT(graph, info),    SLOT(graph, fusions),
+                                         SLOT(graph, prepare)};
 static const table_slot profiler_slots[] = {SLOT(profiler, start), SLOT(profiler, stop), SLOT(profiler, read),
                                             SLOT(profiler, info)};
 static const table_slot external_slots[] = {SLOT(external, info),

@@ -250,26 +250,19 @@ static int32_t backend_configure(const char *name, const char *value, leat_error
   return status;
 }
 
-static const leat_backend_api backend_table = {
-    .struct_size = sizeof(leat_backend_api),
-    .abi_version = LEAT_ABI_1_0,
-    .header_version = LEAT_ABI_CURRENT,
-    .name = "vulkan",
-    .version = LEAT_VERSION,
-    .build_id = LEAT_BUILD_ID,
-    .capabilities = LEAT_CAPABILITY_EVENT_TIMING | LEAT_CAPABILITY_HOST_MEMORY,
-    .device = &device_table,
-    .memory = &leati_memory_table,
-    .stream = &leati_stream_table,
-    .event = &leati_event_table,
-    .op = &leati_op_table,
-    .graph = &leati_graph_table,
-    .pool = &leati_stream_pool_table,
-    .profiler = &leati_profiler_table,
-    .external = &leati_external_table,
-    .shutdown = backend_shutdown,
-    .configure = backend_configure,
-};
+#define BACKEND_TABLE(version_, graph_)                                                                               \
+  {                                                                                                                   \
+    .struct_size = sizeof(leat_backend_api), .abi_version = (version_), .header_version = LEAT_ABI_CURRENT,           \
+    .name = "vulkan", .version = LEAT_VERSION, .build_id = LEAT_BUILD_ID,                                             \
+    .capabilities = LEAT_CAPABILITY_EVENT_TIMING | LEAT_CAPABILITY_HOST_MEMORY, .device = &device_table,              \
+    .memory = &leati_memory_table, .stream = &leati_stream_table, .event = &leati_event_table, .op = &leati_op_table, \
+    .graph = (graph_), .pool = &leati_stream_pool_table, .profiler = &leati_profiler_table,                           \
+    .external = &leati_external_table, .shutdown = backend_shutdown, .configure = backend_configure                   \
+  }
+
+/* A host takes no table for good that goes on behind what it knows. */
+static const leat_backend_api backend_table = BACKEND_TABLE(LEAT_ABI_1_1, &leati_graph_table);
+static const leat_backend_api backend_table_1_0 = BACKEND_TABLE(LEAT_ABI_1_0, &leati_graph_table_1_0);
 
 int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err) {
   LEATI_ENTER(err);
@@ -287,11 +280,11 @@ int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_host_info.reserved[%u] is not zero", i);
     }
   }
-  if (known.abi_min > known.abi_max || known.abi_min > LEAT_ABI_1_0 || known.abi_max < LEAT_ABI_1_0) {
-    return leati_fail(err, LEAT_ERROR_VERSION, "the host speaks ABI %u.%u to %u.%u; this backend speaks 1.0 to 1.0",
+  if (known.abi_min > known.abi_max || known.abi_min > LEAT_ABI_1_1 || known.abi_max < LEAT_ABI_1_0) {
+    return leati_fail(err, LEAT_ERROR_VERSION, "the host speaks ABI %u.%u to %u.%u; this backend speaks 1.0 to 1.1",
                       LEAT_ABI_MAJOR(known.abi_min), LEAT_ABI_MINOR(known.abi_min), LEAT_ABI_MAJOR(known.abi_max),
                       LEAT_ABI_MINOR(known.abi_max));
   }
-  *out = &backend_table;
+  *out = known.abi_max < LEAT_ABI_1_1 ? &backend_table_1_0 : &backend_table;
   return LEAT_OK;
 }

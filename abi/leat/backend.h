@@ -77,8 +77,9 @@ extern "C" {
 #define LEAT_ABI_MAJOR(version) ((uint32_t)(version) >> 16)
 #define LEAT_ABI_MINOR(version) ((uint32_t)(version)&0xffffu)
 #define LEAT_ABI_1_0 LEAT_ABI_VERSION(1, 0)
+#define LEAT_ABI_1_1 LEAT_ABI_VERSION(1, 1)
 /** The version that this header describes. */
-#define LEAT_ABI_CURRENT LEAT_ABI_1_0
+#define LEAT_ABI_CURRENT LEAT_ABI_1_1
 
 /** The one symbol that a backend exports, for dlsym(). */
 #define LEAT_BACKEND_QUERY_SYMBOL "leat_backend_query"
@@ -1090,6 +1091,7 @@ typedef struct leat_graph_info {
   uint64_t arena_bytes;    /**< device memory for what nodes leave to other nodes, of one launch in flight */
   uint64_t naive_bytes;    /**< the same if no two of them shared memory */
   uint64_t launch_count;   /**< launches that were put into streams so far */
+  uint64_t compile_count;  /**< programs of the device that these had to compile; since 1.1 */
 } leat_graph_info;
 
 /** Something that is done to graphs, such as a rewriting of nodes into fewer, and how often it was. */
@@ -1165,6 +1167,20 @@ typedef struct leat_graph_api {
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*fusions)(const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out, leat_error *err);
+  /** Compiles what launches with such inputs need, so that these do not: since 1.1, and may be NULL. Nothing is put
+   * into a stream. The inputs stand for those of a launch, on the device or on the host, and have types and shapes
+   * alone: their strides and data are not looked at, but for one whose values decide shapes, which is on the host with
+   * its data. It counts for outputs on the device, all of them wanted.
+   * @threads any
+   * @param graph [in] the graph
+   * @param input_count elements of `inputs`: leat_graph_desc::input_count
+   * @param inputs [in] the inputs; none is NULL
+   * @param inout_count [inout] how many programs of the device may be compiled in, how many were out, also on failure.
+   *   As many as were allowed: some may be missing then, which is no failure
+   * @param err [out] what went wrong, may be NULL
+   * @errors LEAT_ERROR_NOT_SUPPORTED, LEAT_ERROR_OUT_OF_MEMORY, LEAT_ERROR_DEVICE_LOST */
+  int32_t (*prepare)(const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs,
+                     uint32_t *inout_count, leat_error *err);
 } leat_graph_api;
 
 /* ---- Profiles --------------------------------------------------------------------------------------------------- */
@@ -1185,12 +1201,13 @@ typedef struct leat_graph_api {
  * time in which it had something to do, the former do not. Between two batches that a lane is given nothing is counted.
  * Measuring takes time of its own, and where a device stops for it steps run one after the other. */
 
-#define LEAT_PROFILE_LAUNCH 1 /**< on the device: all steps of one call (invoke(), launch() or copy()) */
-#define LEAT_PROFILE_KERNEL 2 /**< on the device: a step that computes */
-#define LEAT_PROFILE_COPY 3   /**< on the device: a step that copies bytes */
-#define LEAT_PROFILE_RECORD 4 /**< on the host: a thread in such a call, while it puts the steps into the stream */
-#define LEAT_PROFILE_SUBMIT 5 /**< on the host: a thread gives what was recorded to the device */
-#define LEAT_PROFILE_WAIT 6   /**< on the host: a thread waits for the device */
+#define LEAT_PROFILE_LAUNCH 1  /**< on the device: all steps of one call (invoke(), launch() or copy()) */
+#define LEAT_PROFILE_KERNEL 2  /**< on the device: a step that computes */
+#define LEAT_PROFILE_COPY 3    /**< on the device: a step that copies bytes */
+#define LEAT_PROFILE_RECORD 4  /**< on the host: a thread in such a call, while it puts the steps into the stream */
+#define LEAT_PROFILE_SUBMIT 5  /**< on the host: a thread gives what was recorded to the device */
+#define LEAT_PROFILE_WAIT 6    /**< on the host: a thread waits for the device */
+#define LEAT_PROFILE_COMPILE 7 /**< on the host: a call that puts steps into a stream compiles a program; since 1.1 */
 
 /** leat_profile_record::node of what is of no node. */
 #define LEAT_PROFILE_NO_NODE UINT32_MAX
@@ -1212,7 +1229,8 @@ typedef struct leat_profile_record {
   uint32_t node;         /**< number in leat_graph_desc::nodes, or LEAT_PROFILE_NO_NODE. Where one operator takes the
                               place of several nodes, that of the last */
   char op[64];           /**< operator, "upload", "download" or "copy"; of a LAUNCH or RECORD of a graph "graph" */
-  char name[128];        /**< leat_graph_node::name, cut if too long: whole characters of UTF-8 */
+  char name[128];        /**< leat_graph_node::name, or the program that was compiled, cut if too long: whole characters
+                              of UTF-8 */
 } leat_profile_record;
 
 #define LEAT_PROFILER_RUNNING (UINT64_C(1) << 0)    /**< started, and not stopped */
@@ -1419,9 +1437,9 @@ LEAT_ASSERT_NO_TAIL(leat_shape, dims);
 LEAT_ASSERT_NO_TAIL(leat_op_api, invoke);
 LEAT_ASSERT_NO_TAIL(leat_graph_node, outputs);
 LEAT_ASSERT_NO_TAIL(leat_graph_desc, captured);
-LEAT_ASSERT_NO_TAIL(leat_graph_info, launch_count);
+LEAT_ASSERT_NO_TAIL(leat_graph_info, compile_count);
 LEAT_ASSERT_NO_TAIL(leat_graph_fusion, name);
-LEAT_ASSERT_NO_TAIL(leat_graph_api, fusions);
+LEAT_ASSERT_NO_TAIL(leat_graph_api, prepare);
 LEAT_ASSERT_NO_TAIL(leat_profile_record, name);
 LEAT_ASSERT_NO_TAIL(leat_profiler_info, lost_count);
 LEAT_ASSERT_NO_TAIL(leat_profiler_api, info);

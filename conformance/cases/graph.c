@@ -1217,7 +1217,7 @@ static void info_plausible(leat_case_context *ctx, const void *data) {
           "a launch has run, and there is no level, dispatch or copy");
       leati_flight_once(net, graph, stream, ctx->seed);
     }
-    leat_graph_info small = {.struct_size = sizeof small - 8};
+    leat_graph_info small = {.struct_size = LEAT_SIZE_THROUGH(leat_graph_info, launch_count) - 8};
     leat_graph_info good = {.struct_size = sizeof good};
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->api->graph->info(graph, &small, LEAT_ERR));
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->api->graph->info(graph, NULL, LEAT_ERR));

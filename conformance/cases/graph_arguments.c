@@ -601,6 +601,88 @@ static void launch_other_device(leat_case_context *ctx, const void *data) {
   attempt_end(&a);
 }
 
+/* ---- prepare() ---- */
+
+static void prepare_require(const leat_case_context *ctx) {
+  leati_graph_require(ctx);
+  const leat_graph_api *api = ctx->api->graph;
+  if (api->struct_size < LEAT_SIZE_THROUGH(leat_graph_api, prepare) || api->prepare == NULL)
+    leati_case_skip(ctx, "the slot graph.prepare is NULL");
+}
+
+/* Asks for what a right launch needs; the tensors have no memory yet. */
+static int32_t prepare(attempt *a, uint32_t *inout_count, leat_error *err) {
+  for (uint32_t i = 0; i < 4; ++i)
+    a->views[i].tensor.data = NULL;
+  return a->ctx->api->graph->prepare(a->graph, a->input_count, a->inputs, inout_count, err);
+}
+
+static void prepare_counts(leat_case_context *ctx, const void *data) {
+  static const uint32_t allowed[] = {0, 1, UINT32_MAX, UINT32_MAX};
+  attempt a;
+  (void)data;
+  prepare_require(ctx);
+  attempt_begin(ctx, &a);
+  for (size_t i = 0; i < G_N_ELEMENTS(allowed); ++i) {
+    uint32_t count = allowed[i];
+    LEAT_CHECK_OK(ctx, prepare(&a, &count, LEAT_ERR));
+    LEAT_CHECK_MESSAGE(ctx, count <= allowed[i], "prepare() tells of %u programs, %u were allowed", count, allowed[i]);
+    LEAT_CHECK_MESSAGE(ctx, count == 0 || i != 3, "prepare() compiles %u programs that it has compiled before", count);
+  }
+  put_right(&a);
+  attempt_end(&a);
+}
+
+static void prepare_arguments(leat_case_context *ctx, const void *data) {
+  attempt a;
+  uint32_t count = 8;
+  (void)data;
+  prepare_require(ctx);
+  attempt_begin(ctx, &a);
+#define PREPARE_REFUSED()                                                                                         \
+  do {                                                                                                            \
+    LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED, prepare(&a, &count, LEAT_ERR)); \
+    LEAT_CHECK_U64(ctx, 0, count);                                                                                \
+    put_right(&a);                                                                                                \
+    count = 8;                                                                                                    \
+  } while (0)
+  const leat_graph_api *api = ctx->api->graph;
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, api->prepare(a.graph, 2, a.inputs, NULL, LEAT_ERR));
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, api->prepare(NULL, 2, a.inputs, &count, LEAT_ERR));
+  LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, api->prepare(a.graph, 2, NULL, &count, LEAT_ERR));
+  static const uint32_t counts[] = {0, 1, 3, UINT32_MAX};
+  for (size_t i = 0; i < G_N_ELEMENTS(counts); ++i) {
+    a.input_count = counts[i];
+    PREPARE_REFUSED();
+  }
+  const int32_t last = a.net->form.ndim - 1;
+  for (uint32_t i = 0; i < 2; ++i) {
+    DLTensor *const tensor = &a.views[i].tensor;
+    a.inputs[i] = NULL;
+    PREPARE_REFUSED();
+    tensor->ndim = LEAT_MAX_RANK + 1;
+    PREPARE_REFUSED();
+    tensor->shape = NULL;
+    PREPARE_REFUSED();
+    tensor->shape[last] = -1;
+    PREPARE_REFUSED();
+    tensor->shape[last] = INT64_MAX;
+    PREPARE_REFUSED();
+    tensor->shape[last] += 1;
+    PREPARE_REFUSED();
+    tensor->dtype.bits = 7;
+    PREPARE_REFUSED();
+    tensor->dtype = (DLDataType){kDLUInt, 8, 1};
+    PREPARE_REFUSED();
+    tensor->device = (DLDevice){(DLDeviceType)77, 0};
+    PREPARE_REFUSED();
+    tensor->device.device_id += 1;
+    PREPARE_REFUSED();
+  }
+#undef PREPARE_REFUSED
+  attempt_end(&a);
+}
+
 static const leat_case cases[] = {
     {.name = "graph.build.null_is_invalid",
      .summary = "NULL for device, description, lists and their elements is invalid; names may be missing.",
@@ -638,6 +720,12 @@ static const leat_case cases[] = {
     {.name = "graph.launch.other_device_is_invalid",
      .summary = "A stream and tensors of another device are invalid and leave no trace.",
      .run = launch_other_device},
+    {.name = "graph.prepare.launches_nothing_and_keeps_to_its_limit",
+     .summary = "Preparing compiles no more programs than it may, none twice, and launches nothing.",
+     .run = prepare_counts},
+    {.name = "graph.prepare.wrong_inputs_are_refused",
+     .summary = "NULL, other counts, ranks, dimensions, types and devices than a launch takes are refused.",
+     .run = prepare_arguments},
 };
 
 void leati_cases_graph_arguments(leat_case_list *list) {

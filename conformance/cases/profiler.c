@@ -91,6 +91,7 @@ static void check_record(leat_case_context *ctx, const leat_profile_record *r) {
   LEAT_CHECK(ctx, g_utf8_validate(r->op, -1, NULL) && g_utf8_validate(r->name, -1, NULL));
   LEAT_CHECK(ctx, call == (r->launch != 0));
   LEAT_CHECK(ctx, call == (r->op[0] != '\0'));
+  LEAT_CHECK(ctx, r->kind != LEAT_PROFILE_COMPILE || r->name[0] != '\0');
   LEAT_CHECK(ctx, r->busy_ns <= (device ? r->end_ns - r->begin_ns : 0));
   LEAT_CHECK(ctx, !device || (r->recorded_ns != 0 && r->recorded_ns <= r->submitted_ns));
 }

@@ -36,6 +36,8 @@ static void range_exact(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->query(&host, &api, LEAT_ERR));
   LEAT_CHECK(ctx, api != NULL);
   LEAT_CHECK_U64(ctx, LEAT_ABI_1_0, api->abi_version);
+  if (api->graph != NULL)
+    LEAT_CHECK_U64(ctx, LEAT_SIZE_THROUGH(leat_graph_api, fusions), api->graph->struct_size);
 }
 
 static void range_wide(leat_case_context *ctx, const void *data) {
@@ -265,13 +267,15 @@ static void query_threads(leat_case_context *ctx, const void *data) {
 
 static void later_tables(leat_case_context *ctx, const void *data) {
   (void)data;
-  LEAT_CHECK_U64(ctx, LEAT_ABI_1_0, ctx->api->abi_version);
+  LEAT_CHECK_MESSAGE(ctx, ctx->api->abi_version >= LEAT_ABI_1_0 && ctx->api->abi_version <= LEAT_ABI_CURRENT,
+                     "ABI 0x%x is outside the host's range 0x%x to 0x%x", ctx->api->abi_version, LEAT_ABI_1_0,
+                     LEAT_ABI_CURRENT);
   LEAT_CHECK_U64(ctx, LEAT_SIZE_THROUGH(leat_backend_api, configure), ctx->api->struct_size);
 }
 
 static const leat_case cases[] = {
     {.name = "query.range.exact_version_is_agreed",
-     .summary = "A host that speaks only ABI 1.0 gets ABI 1.0.",
+     .summary = "A host that speaks only ABI 1.0 gets ABI 1.0, with tables that end where those of 1.0 do.",
      .flags = ALWAYS,
      .run = range_exact},
     {.name = "query.range.wide_range_is_negotiated",

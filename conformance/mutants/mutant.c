@@ -1430,6 +1430,51 @@ static void graph_clears_errors(void) {
   graph_api.launch = launch_cleared;
 }
 
+/* ---- Graphs of ABI 1.1 ---- */
+
+static const leat_graph_api *newer_graph; /* of the base; constant after load() */
+
+static void newer_none(void) {
+  const leat_host_info host = {.struct_size = sizeof host,
+                               .abi_min = LEAT_ABI_1_1,
+                               .abi_max = LEAT_ABI_1_1,
+                               .header_version = LEAT_ABI_CURRENT,
+                               .name = "leat mutant"};
+  const leat_backend_api *newer = NULL;
+  if (base_query(&host, &newer, NULL) != LEAT_OK)
+    g_error("the base does not speak ABI 1.1");
+  newer_graph = newer->graph;
+  graph_api = *newer_graph;
+  backend_api.graph = &graph_api;
+  backend_api.abi_version = newer->abi_version;
+}
+
+static int32_t prepare_without_limit(const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs,
+                                     uint32_t *inout_count, leat_error *err) {
+  const uint32_t allowed = inout_count != NULL ? *inout_count : 0;
+  const int32_t status = newer_graph->prepare(graph, input_count, inputs, inout_count, err);
+  if (status == LEAT_OK)
+    *inout_count = allowed < UINT32_MAX ? allowed + 1 : *inout_count;
+  return status;
+}
+
+static void newer_prepares_without_limit(void) {
+  newer_none();
+  graph_api.prepare = prepare_without_limit;
+}
+
+/* What is refused is right, as if it could wait for the launch. */
+static int32_t prepare_anything(const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs,
+                                uint32_t *inout_count, leat_error *err) {
+  (void)newer_graph->prepare(graph, input_count, inputs, inout_count, err);
+  return LEAT_OK;
+}
+
+static void newer_prepares_anything(void) {
+  newer_none();
+  graph_api.prepare = prepare_anything;
+}
+
 /* ---- The choice ---- */
 
 static void change_nothing(void) {
@@ -1545,7 +1590,10 @@ static const struct {
                {"graph_error_swallowed", graph_error_swallowed},
                {"graph_forked_child_may_ask", graph_forked_child_may_ask},
                {"graph_shortage_leaves_commands", graph_shortage_leaves_commands},
-               {"graph_clears_errors", graph_clears_errors}};
+               {"graph_clears_errors", graph_clears_errors},
+               {"newer_none", newer_none},
+               {"newer_prepares_without_limit", newer_prepares_without_limit},
+               {"newer_prepares_anything", newer_prepares_anything}};
 
 /* Ends the process if the mutant cannot be made: a wrong set-up must not look like a mutant that was caught. */
 static void load(void) {

@@ -88,6 +88,8 @@ struct leat_device {
   /** Who asks for records of what is done (streams/profiler.h); 0: nobody. Relaxed: whoever has to see a change was
    * told of it by the call that made it. */
   _Atomic uint32_t profiling;
+  /** Pipelines that requests have compiled (streams/compilation.h). Relaxed: it is only told. */
+  _Atomic uint32_t compiled_in_requests;
   /** All timelines, linked by `next`, in use or not. They are added at the head (release) and stay, so the
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;

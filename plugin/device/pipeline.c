@@ -134,6 +134,10 @@ bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, lea
   return true;
 }
 
+const char *leati_pipeline_name(const leati_pipeline_key *key) {
+  return leati_kernel_codes[key->kernel].name;
+}
+
 /* Compiles what is then in no bucket yet. */
 static int32_t make_pipeline(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out,
                              leat_error *err) {
@@ -192,12 +196,14 @@ static void end_compilation(shard *s, uint32_t bucket, const compilation *own, l
   leati_mutex_unlock(&s->lock);
 }
 
-int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err) {
+int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, bool *out_compiled,
+                               leat_error *err) {
   const uint32_t hash = hash_key(key);
   shard *const s = &device->pipelines->shards[hash % LEATI_PIPELINE_SHARDS];
   const uint32_t bucket = hash / LEATI_PIPELINE_SHARDS % LEATI_PIPELINE_BUCKETS;
   compilation own = {.key = key};
-  if (!begin_compilation(s, bucket, &own)) {
+  *out_compiled = begin_compilation(s, bucket, &own);
+  if (!*out_compiled) {
     return LEAT_OK;
   }
   leati_pipeline *made = NULL;
@@ -212,19 +218,21 @@ int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *ke
   return status;
 }
 
-void leati_pipeline_compile_merged(leat_device *device, leati_pipeline *pipeline) {
+bool leati_pipeline_compile_merged(leat_device *device, leati_pipeline *pipeline) {
   uint32_t wanted = LEATI_MERGED_WANTED;
   if (!atomic_compare_exchange_strong_explicit(&pipeline->merged_state, &wanted, LEATI_MERGED_CLAIMED,
                                                memory_order_relaxed, memory_order_relaxed)) {
-    return;
+    return false;
   }
   VkPipeline handle;
   const uint64_t begin = leati_now_ns();
-  if (compile(device, &pipeline->key, true, &handle, NULL) == LEAT_OK) {
-    pipeline->record_size = leati_kernel_record_size(&leati_kernel_codes[pipeline->key.kernel]);
-    atomic_store_explicit(&pipeline->merged, handle, memory_order_release);
-    leati_pipeline_cache_compiled(device, &device->pipelines->cache, leati_now_ns() - begin);
+  if (compile(device, &pipeline->key, true, &handle, NULL) != LEAT_OK) {
+    return false;
   }
+  pipeline->record_size = leati_kernel_record_size(&leati_kernel_codes[pipeline->key.kernel]);
+  atomic_store_explicit(&pipeline->merged, handle, memory_order_release);
+  leati_pipeline_cache_compiled(device, &device->pipelines->cache, leati_now_ns() - begin);
+  return true;
 }
 
 int32_t leati_pipelines_create(leat_device *device, leat_error *err) {

@@ -55,9 +55,13 @@ LEATI_OWN_LINE(leati_pipeline);
 /** Finds a pipeline. Takes no lock. False: it has not been compiled. */
 bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out);
 /** Compiles a pipeline, which is found from then on. That may take long: hold no lock. A thread that wants one
- * which another compiles waits for that: then look for it again, since the other may have failed.
+ * which another compiles waits for that (`*out_compiled` is false): then look for it again, since the other may have
+ * failed. streams/compilation.h says what counts it.
  * @errors OUT_OF_MEMORY, INTERNAL */
-int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err);
+int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, bool *out_compiled, leat_error *err);
+
+/** The name of the kernel, for messages. */
+const char *leati_pipeline_name(const leati_pipeline_key *key);
 
 /** Says that the pipeline for several records would be of use. Any thread. */
 static inline void leati_pipeline_want_merged(leati_pipeline *pipeline) {
@@ -69,9 +73,9 @@ static inline void leati_pipeline_want_merged(leati_pipeline *pipeline) {
 static inline bool leati_pipeline_wants_merged(const leati_pipeline *pipeline) {
   return atomic_load_explicit(&pipeline->merged_state, memory_order_relaxed) == LEATI_MERGED_WANTED;
 }
-/** Compiles it, unless another thread does. That may take long: hold no lock. If it cannot be compiled, dispatches go
- * one by one for good: it is only a matter of speed, so nobody is told. */
-void leati_pipeline_compile_merged(leat_device *device, leati_pipeline *pipeline);
+/** Compiles it if it is wanted, unless another thread does. That may take long: hold no lock. If it cannot be compiled,
+ * dispatches go one by one for good: it is only a matter of speed, so nobody is told. True: it was compiled. */
+bool leati_pipeline_compile_merged(leat_device *device, leati_pipeline *pipeline);
 
 /** Makes the device's empty set of pipelines, and its VkPipelineCache.
  * @errors OUT_OF_MEMORY */

@@ -15,6 +15,7 @@
 #include "ops/op_state.h"
 #include "ops/op_table.h"
 #include "ops/plan_cache.h"
+#include "streams/compilation.h"
 
 /* Constants whose elements are kept on the host, of numbers and of what is taken for indices, sizes and masks. */
 #define SMALL_CONSTANT_BYTES 64
@@ -380,6 +381,8 @@ int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat
   graph->kind = LEATI_KIND_GRAPH;
   leati_graph_plan_cache_begin(&graph->plans, device->graph_plan_bytes);
   leati_program_cache_begin(&graph->programs, device->graph_plan_bytes / PROGRAMS_PART);
+  leati_compilation compilation = {.ahead = true, .max = UINT32_MAX};
+  leati_compilation_begin(&compilation);
   int32_t status = leati_graph_import(desc, graph, &nodes, err);
   if (status == LEAT_OK) {
     status = add_nodes(graph, nodes, err);
@@ -397,6 +400,7 @@ int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat
   if (status == LEAT_OK) {
     status = plan_ahead(graph, err);
   }
+  leati_compilation_end(&compilation);
   if (status != LEAT_OK) {
     leati_graph_free(graph);
     return status;

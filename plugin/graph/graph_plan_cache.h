@@ -40,6 +40,7 @@ typedef struct leati_graph_plan_cache {
   leati_graph_claim *claims;
   leati_condition made;        /**< one of `claims` has left */
   leati_graph_figures figures; /**< of the plan that was made last */
+  _Atomic uint64_t compiled;   /**< pipelines that launches have compiled. Relaxed: it is only told */
   leati_lru_bucket buckets[LEATI_GRAPH_PLAN_BUCKETS];
 } leati_graph_plan_cache;
 

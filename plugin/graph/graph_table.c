@@ -9,6 +9,7 @@
 #include "graph/build.h"
 #include "graph/graph.h"
 #include "graph/launch.h"
+#include "graph/prepare.h"
 #include "graph/shared_constants.h"
 #include "streams/stream.h"
 
@@ -125,6 +126,19 @@ static int32_t graph_launch(const leat_graph *graph, leat_stream *stream, uint32
   return leati_graph_launch(graph, stream, inputs, outputs, err);
 }
 
+static int32_t graph_prepare(const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs,
+                             uint32_t *inout_count, leat_error *err) {
+  LEATI_ENTER(err);
+  if (inout_count == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "graph.prepare: inout_count is NULL");
+  }
+  const uint32_t max = *inout_count;
+  *inout_count = 0;
+  LEATI_TRY(leati_graph_check(graph, err));
+  LEATI_TRY(check_call(graph, input_count, inputs, graph->output_count, graph, err));
+  return leati_graph_prepare(graph, inputs, max, inout_count, err);
+}
+
 /* ---- Telling ---------------------------------------------------------------------------------------------------- */
 
 /* Figures of the plan that was made last, and how many there are. */
@@ -150,7 +164,8 @@ static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_er
                           .constant_bytes = graph->constant_bytes + figures.own_bytes,
                           .arena_bytes = figures.arena_bytes,
                           .naive_bytes = figures.naive_bytes,
-                          .plan_count = plan_count};
+                          .plan_count = plan_count,
+                          .compile_count = atomic_load_explicit(&graph->plans.compiled, memory_order_relaxed)};
   for (uint32_t i = 0; i < LEATI_LRU_COUNTERS; ++i) {
     info.launch_count += atomic_load_explicit(&graph->plans.readers.counters[i].uses, memory_order_relaxed);
   }
@@ -177,12 +192,9 @@ static int32_t graph_fusions(const leat_graph *graph, uint32_t *inout_count, lea
   return LEAT_OK;
 }
 
-const leat_graph_api leati_graph_table = {
-    .struct_size = sizeof(leat_graph_api),
-    .build = graph_build,
-    .destroy = graph_destroy,
-    .infer = graph_infer,
-    .launch = graph_launch,
-    .info = graph_info,
-    .fusions = graph_fusions,
-};
+#define SLOTS_1_0                                                                                                   \
+  .build = graph_build, .destroy = graph_destroy, .infer = graph_infer, .launch = graph_launch, .info = graph_info, \
+  .fusions = graph_fusions
+
+const leat_graph_api leati_graph_table = {.struct_size = sizeof(leat_graph_api), SLOTS_1_0, .prepare = graph_prepare};
+const leat_graph_api leati_graph_table_1_0 = {.struct_size = LEAT_SIZE_THROUGH(leat_graph_api, fusions), SLOTS_1_0};

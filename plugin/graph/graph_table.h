@@ -7,7 +7,8 @@
 
 #include <leat/backend.h>
 
-extern const leat_graph_api leati_graph_table;
+/** The table, and as much of it as ABI 1.0 has. */
+extern const leat_graph_api leati_graph_table, leati_graph_table_1_0;
 
 /** Makes the device's list of graphs, and its table of constants.
  * @errors OUT_OF_MEMORY */

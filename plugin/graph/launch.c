@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "graph/launch.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/config.h"
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/graph_plan_key.h"
 #include "graph/inference.h"
 #include "ops/arguments.h"
+#include "streams/compilation.h"
 #include "streams/recorder.h"
 #include "streams/staged_copy.h"
 #include "streams/stream.h"
@@ -50,9 +53,8 @@ static int32_t check_input(const leat_graph *graph, uint32_t i, const leati_view
   return agrees ? LEAT_OK : fail_tensor("input", i, "has another shape than the graph was built for", err);
 }
 
-/* Imports the inputs. With `shapes_only` nothing is looked at of those whose elements decide nothing. */
-static int32_t import_inputs(const leat_graph *graph, const DLTensor *const *inputs, bool shapes_only,
-                             leati_view *views, leat_error *err) {
+int32_t leati_graph_import_inputs(const leat_graph *graph, const DLTensor *const *inputs, bool shapes_only,
+                                  leati_view *views, leat_error *err) {
   for (uint32_t i = 0; i < graph->input_count; ++i) {
     const bool decides = graph->values[graph->inputs[i]].decides;
     leati_view *const view = &views[i];
@@ -145,7 +147,7 @@ int32_t leati_graph_infer(const leat_graph *graph, const DLTensor *const *inputs
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u tensors", graph->input_count);
     }
   }
-  int32_t status = import_inputs(graph, inputs, true, views, err);
+  int32_t status = leati_graph_import_inputs(graph, inputs, true, views, err);
   if (status == LEAT_OK) {
     /* The plans of a graph are its only part that changes. */
     leati_graph_plan_cache *const plans = (leati_graph_plan_cache *)&graph->plans;
@@ -296,12 +298,36 @@ static int32_t launch_cached(leati_graph_plan_cache *plans, const leat_graph *gr
   return status;
 }
 
+/* Says for which inputs a launch had to compile pipelines. */
+static void log_compiled(const leat_graph *graph, const leati_view *views, uint32_t count) {
+  char shapes[256] = "";
+  size_t used = 0;
+  for (uint32_t i = 0; i < graph->input_count && used < sizeof(shapes); ++i) {
+    used += (size_t)snprintf(shapes + used, sizeof(shapes) - used, "%s%s[", i != 0 ? ", " : "",
+                             leati_type_name(views[i].type));
+    for (int32_t d = 0; d < views[i].ndim && used < sizeof(shapes); ++d) {
+      used +=
+          (size_t)snprintf(shapes + used, sizeof(shapes) - used, "%s%" PRId64, d != 0 ? "," : "", views[i].shape[d]);
+    }
+    used += used < sizeof(shapes) ? (size_t)snprintf(shapes + used, sizeof(shapes) - used, "]") : 0;
+  }
+  leati_log(LEATI_LOG_INFO, "a launch of a graph of %u nodes has compiled %u pipelines, for inputs %s%s",
+            graph->node_count, count, shapes, used < sizeof(shapes) ? "" : "...");
+}
+
 /* Makes a plan and records it; it stays in the cache if there is room. Those who wait for the plan, which `claim` is of
  * if there is one, find it before it is recorded. */
 static int32_t launch_new(leati_graph_plan_cache *plans, const leat_graph *graph, leat_stream *stream,
                           const leati_view *views, leati_graph_claim *claim, leat_error *err) {
   leati_graph_plan *plan = NULL;
+  leati_compilation compilation = {.max = UINT32_MAX};
+  leati_compilation_begin(&compilation);
   int32_t status = leati_graph_plan_make(graph, views, &plan, err);
+  leati_compilation_end(&compilation);
+  if (compilation.count != 0) {
+    (void)atomic_fetch_add_explicit(&plans->compiled, compilation.count, memory_order_relaxed);
+    log_compiled(graph, views, compilation.count);
+  }
   leati_graph_plan_cache_collect(plans, graph->device);
   leati_lru_counter *const counter = leati_lru_enter(&plans->readers, stream->number);
   const bool added = status == LEAT_OK && leati_graph_plan_cache_add(plans, plan);
@@ -345,7 +371,7 @@ int32_t leati_graph_launch(const leat_graph *graph, leat_stream *stream, const D
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u tensors", count);
     }
   }
-  int32_t status = import_inputs(graph, inputs, false, views, err);
+  int32_t status = leati_graph_import_inputs(graph, inputs, false, views, err);
   if (status == LEAT_OK) {
     status = import_outputs(graph, outputs, views, err);
   }

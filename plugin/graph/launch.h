@@ -15,6 +15,12 @@ int32_t leati_graph_infer(const leat_graph *graph, const DLTensor *const *inputs
 int32_t leati_graph_launch(const leat_graph *graph, leat_stream *stream, const DLTensor *const *inputs,
                            const DLTensor *const *outputs, leat_error *err);
 
+/** Imports the inputs of a call of a live graph. With `shapes_only` nothing is looked at of those whose elements decide
+ * nothing, and they count as on the device.
+ * @errors INVALID_ARGUMENT, NOT_SUPPORTED */
+int32_t leati_graph_import_inputs(const leat_graph *graph, const DLTensor *const *inputs, bool shapes_only,
+                                  leati_view *views, leat_error *err);
+
 /** Records a plan for tensors that it fits. */
 int32_t leati_graph_record(const leat_graph *graph, leat_stream *stream, const leati_graph_plan *plan,
                            const leati_view *views, leat_error *err);

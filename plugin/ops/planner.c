@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "memory/memory.h"
 #include "policy/submitting.h"
+#include "streams/compilation.h"
 
 /* Bindings lie so far apart that no view of one reaches another. */
 #define ORIGIN_SHIFT 48
@@ -211,7 +212,7 @@ static int32_t reserve_step(leati_planner *planner, uint32_t accesses, leat_erro
 static int32_t need_pipeline(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out,
                              leat_error *err) {
   while (!leati_pipeline_find(device, key, out)) {
-    LEATI_TRY(leati_pipeline_compile(device, key, err));
+    LEATI_TRY(leati_compile(device, key, err));
   }
   return LEAT_OK;
 }

@@ -94,7 +94,7 @@ void *leati_planner_keep(const leati_planner *planner, size_t header, leati_plan
 void leati_planner_end(leati_planner *planner);
 
 /** Appends a dispatch. Compiles its pipeline if nobody has, which may take long: hold no lock.
- * @errors NOT_SUPPORTED if the device allows fewer workgroups; OUT_OF_MEMORY, INTERNAL */
+ * @errors NOT_SUPPORTED if the device allows fewer workgroups; OUT_OF_MEMORY, INTERNAL; EXHAUSTED of leati_compile() */
 int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *dispatch, leat_error *err);
 
 /** Appends a copy of the bytes of `dst`, which lie side by side from its address on, from those at the address of

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "streams/profile.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/status.h"
@@ -392,17 +393,27 @@ void leati_profile_destroy(leat_device *device, leati_profile_batch *batch) {
   leati_free(batch);
 }
 
-/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+/* ---- Compiling and waiting --------------------------------------------------------------------------------------- */
 
-void leati_profile_waited(leat_device *device, uint64_t begun_ns) {
+/* Gives a record of what this thread has done since `begun_ns`, of no call, to those who ask for it by now. */
+static void put_of_thread(leat_device *device, uint32_t kind, const char *name, uint64_t begun_ns) {
   const uint32_t modes = atomic_load_explicit(&device->profiling, memory_order_relaxed);
   if (modes != 0) {
-    leati_profiler_put(device, modes,
-                       &(leat_profile_record){.struct_size = sizeof(leat_profile_record),
-                                              .kind = LEAT_PROFILE_WAIT,
-                                              .begin_ns = begun_ns,
-                                              .end_ns = leati_now_ns(),
-                                              .thread = leati_thread_id(),
-                                              .node = LEAT_PROFILE_NO_NODE});
+    leat_profile_record record = {.struct_size = sizeof(record),
+                                  .kind = kind,
+                                  .begin_ns = begun_ns,
+                                  .end_ns = leati_now_ns(),
+                                  .thread = leati_thread_id(),
+                                  .node = LEAT_PROFILE_NO_NODE};
+    (void)snprintf(record.name, sizeof(record.name), "%s", name);
+    leati_profiler_put(device, modes, &record);
   }
+}
+
+void leati_profile_compiled(leat_device *device, const char *kernel, uint64_t begun_ns) {
+  put_of_thread(device, LEAT_PROFILE_COMPILE, kernel, begun_ns);
+}
+
+void leati_profile_waited(leat_device *device, uint64_t begun_ns) {
+  put_of_thread(device, LEAT_PROFILE_WAIT, "", begun_ns);
 }

@@ -105,8 +105,11 @@ void leati_profile_collect(leat_device *device, leati_profile_batch *batch, uint
 /** Frees a profile of which nothing is in flight, with what was not collected; NULL does nothing. */
 void leati_profile_destroy(leat_device *device, leati_profile_batch *batch);
 
-/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+/* ---- Compiling and waiting --------------------------------------------------------------------------------------- */
 
+/** Notes that this thread has compiled a pipeline of a kernel since `begun_ns`, inside of a request, if anybody asks.
+ */
+void leati_profile_compiled(leat_device *device, const char *kernel, uint64_t begun_ns);
 /** Notes that this thread has waited since `begun_ns`, if anybody asks. */
 void leati_profile_waited(leat_device *device, uint64_t begun_ns);
 

@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "memory/memory.h"
 #include "policy/submitting.h"
+#include "streams/compilation.h"
 #include "streams/free_streams.h"
 #include "streams/recorder_state.h"
 
@@ -126,13 +127,13 @@ static int32_t record_or_wait(leat_stream *stream, leati_record_function *record
     LEATI_TRY(begin_recording(&recorder, stream, err));
     const int32_t status = end_recording(&recorder, record(&recorder, operation, err));
     if (status == LEAT_OK && recorder.wanted != NULL) {
-      leati_pipeline_compile_merged(recorder.device, recorder.wanted);
+      leati_compile_merged(recorder.device, recorder.wanted);
     }
     if (status == LEAT_OK || recorder.lack == LEATI_LACK_NOTHING) {
       return status;
     }
     if (recorder.lack == LEATI_LACK_PIPELINE) {
-      LEATI_TRY(leati_pipeline_compile(recorder.device, &recorder.pipeline, err));
+      LEATI_TRY(leati_compile(recorder.device, &recorder.pipeline, err));
     } else if (!leati_streams_await_memory(recorder.device, &tries)) {
       return status;
     }

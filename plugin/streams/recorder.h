@@ -57,7 +57,7 @@ typedef int32_t leati_record_function(leati_recorder *recorder, const void *oper
 /** Puts an operation into a stream: with LEAT_OK from `record` its commands stay, with anything else they are taken
  * back. What `record` lacked is got with no lock held, then it is called again; so all it does beside recording must
  * bear being done twice. That ends: pipelines stay once compiled, and memory is waited for once.
- * @errors the stream's sticky error, what `record` returns, that of leati_pipeline_compile() */
+ * @errors the stream's sticky error, what `record` returns, that of leati_compile() */
 int32_t leati_record(leat_stream *stream, leati_record_function *record, const void *operation, leat_error *err);
 
 /** One dispatch. */

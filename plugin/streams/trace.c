@@ -252,12 +252,17 @@ static void put_host(const leat_profile_record *r) {
   add_time(&e, "ts", r->begin_ns);
   add_time(&e, "dur", r->end_ns - r->begin_ns);
   add(&e, ",\"cat\":\"host\",\"name\":\"%s\"",
-      r->kind == LEAT_PROFILE_RECORD   ? "record"
-      : r->kind == LEAT_PROFILE_SUBMIT ? "submit"
-                                       : "wait");
+      r->kind == LEAT_PROFILE_RECORD    ? "record"
+      : r->kind == LEAT_PROFILE_SUBMIT  ? "submit"
+      : r->kind == LEAT_PROFILE_COMPILE ? "compile"
+                                        : "wait");
   if (r->kind == LEAT_PROFILE_RECORD) {
     add(&e, ",\"args\":{\"launch\":%" PRIu64 ",\"steps\":%u,\"operator\":", r->launch, r->step);
     add_text(&e, r->op);
+    add(&e, "}");
+  } else if (r->kind == LEAT_PROFILE_COMPILE) {
+    add(&e, ",\"args\":{\"kernel\":");
+    add_text(&e, r->name);
     add(&e, "}");
   }
   put_event(&e, true);

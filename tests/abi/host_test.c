@@ -122,6 +122,11 @@ static void use_graph(const leat_backend_api *api, leat_device *device, leat_str
   OK(api->graph->build(device, &desc, &graph, &err));
   OK(api->graph->infer(graph, 2, in, 1, shapes, &err));
   REQUIRE(shape.ndim == 1 && shape.dims[0] == COUNT && shape.dtype.code == kDLFloat && shape.dtype.bits == 32);
+#ifdef LEAT_ABI_1_1
+  uint32_t compiled = UINT32_MAX;
+  REQUIRE(api->graph->struct_size >= LEAT_SIZE_THROUGH(leat_graph_api, prepare));
+  OK(api->graph->prepare(graph, 2, in, &compiled, &err));
+#endif
   OK(api->graph->launch(graph, stream, 2, in, 1, &result, &err));
   OK(api->graph->info(graph, &info, &err));
   REQUIRE(info.struct_size == sizeof(info) && info.node_count == 1 && info.launch_count == 1);

@@ -41,7 +41,7 @@ class Usable(unittest.TestCase):
         self.assertEqual(self.stderr, '')
         self.assertIsNone(self.report['reason'])
         backend = self.report['backend']
-        self.assertEqual((backend['file'], backend['name'], backend['abi_version']), (PLUGIN, 'vulkan', '1.0'))
+        self.assertEqual((backend['file'], backend['name'], backend['abi_version']), (PLUGIN, 'vulkan', '1.1'))
         self.assertEqual(backend['build_id'], self.report['build_id'])
         self.assertGreater(backend['operator_count'], 50)
         self.assertTrue(self.report['system']['chosen_reason'])
@@ -254,7 +254,7 @@ class Operators(unittest.TestCase):
 
     def test_list_is_complete_and_in_order(self):
         self.assertEqual((self.code, self.stderr), (0, ''))
-        self.assertEqual((self.report['backend']['name'], self.report['backend']['abi_version']), ('vulkan', '1.0'))
+        self.assertEqual((self.report['backend']['name'], self.report['backend']['abi_version']), ('vulkan', '1.1'))
         _, other, _ = report('--plugin', PLUGIN, **self.NOTHING)
         operators = self.report['operators']
         self.assertEqual(len(operators), other['backend']['operator_count'])
@@ -322,7 +322,7 @@ class CommandLine(unittest.TestCase):
     def test_version_and_help(self):
         done = info('--version')
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stdout, r'\Aleat-info \d+\.\d+\.\d+, build \S+, ABI 1\.0\n\Z')
+        self.assertRegex(done.stdout, r'\Aleat-info \d+\.\d+\.\d+, build \S+, ABI 1\.1\n\Z')
         done = info('--help')
         self.assertEqual(done.returncode, 0)
         self.assertIn('Exit status', done.stdout)

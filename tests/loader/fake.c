@@ -112,6 +112,10 @@ SLOT(graph, launch, const leat_graph *graph, leat_stream *stream, uint32_t input
      uint32_t output_count, const DLTensor *const *outputs)
 SLOT(graph, info, const leat_graph *graph, leat_graph_info *out)
 SLOT(graph, fusions, const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out)
+#ifdef LEAT_ABI_1_1
+SLOT(graph, prepare, const leat_graph *graph, uint32_t input_count, const DLTensor *const *inputs,
+     uint32_t *inout_count)
+#endif
 
 SLOT(profiler, start, leat_device *device, uint32_t capacity, uint64_t flags)
 SLOT(profiler, stop, leat_device *device)
@@ -207,6 +211,9 @@ static leat_graph_api graph = {.struct_size = sizeof(graph),
                                .infer = graph_infer,
                                .launch = graph_launch,
                                .info = graph_info,
+#ifdef LEAT_ABI_1_1
+                               .prepare = graph_prepare,
+#endif
                                .fusions = graph_fusions};
 static leat_backend_api api = {.struct_size = sizeof(api),
                                .abi_version = LEAT_ABI_1_0,
@@ -270,7 +277,7 @@ static void break_tables(void) {
 #elif defined(FAULT_NULL_GRAPH_SLOT)
   graph.fusions = NULL;
 #elif defined(FAULT_SHORT_GRAPH)
-  graph.struct_size -= (uint32_t)sizeof(void *);
+  graph.struct_size = (uint32_t)offsetof(leat_graph_api, fusions);
 #elif defined(FAULT_WILD_GRAPH)
   api.graph = (const leat_graph_api *)(uintptr_t)0x10;
 #elif defined(FAULT_NO_PROFILER)

@@ -68,8 +68,8 @@ static const fault faults[] = {
     {"no_symbol", LEAT_ERROR_UNAVAILABLE, {"no Leat backend", "leat_backend_query"}},
     {"data_symbol", LEAT_ERROR_UNAVAILABLE, {"data, not a function"}},
     {"unresolved", LEAT_ERROR_UNAVAILABLE, {"leat_test_no_such_function"}},
-    {"wrong_major", LEAT_ERROR_VERSION, {"1.0 to 1.0", "gave 2.0"}},
-    {"too_new", LEAT_ERROR_VERSION, {"this host speaks 1.0 to 1.0", "this backend speaks 3.1 to 3.2"}},
+    {"wrong_major", LEAT_ERROR_VERSION, {"1.0 to 1.1", "gave 2.0"}},
+    {"too_new", LEAT_ERROR_VERSION, {"this host speaks 1.0 to 1.1", "this backend speaks 3.1 to 3.2"}},
     {"null_table", LEAT_ERROR_INTERNAL, {"leat_stream_api", "NULL"}},
     {"wild_table", LEAT_ERROR_INTERNAL, {"leat_stream_api", "0x10"}},
     {"odd_table", LEAT_ERROR_INTERNAL, {"leat_stream_api", "no such table"}},
@@ -186,8 +186,10 @@ static int32_t graph_call(const leat_backend_api *api, size_t which, leat_error 
       return graph->launch(NULL, NULL, 0, NULL, 0, NULL, err);
     case 4:
       return graph->info(NULL, NULL, err);
-    default:
+    case 5:
       return graph->fusions(NULL, NULL, NULL, err);
+    default:
+      return graph->prepare(NULL, 0, NULL, NULL, err);
   }
 }
 
@@ -239,7 +241,7 @@ typedef struct optional_table {
 
 static const char *const pool_slots[] = {"acquire",     "release",         "stream", "current",
                                          "set_current", "release_current", "info"};
-static const char *const graph_slots[] = {"build", "destroy", "infer", "launch", "info", "fusions"};
+static const char *const graph_slots[] = {"build", "destroy", "infer", "launch", "info", "fusions", "prepare"};
 static const char *const profiler_slots[] = {"start", "stop", "read", "info"};
 static const char *const external_slots[] = {"info", "import_memory", "import_semaphore", "destroy_semaphore",
                                              "wait", "signal"};

@@ -131,7 +131,7 @@ static int32_t record_finding(leati_recorder *recorder, const void *name, leat_e
       .tells = true, .groups = {1, 1, 1}, .args_size = sizeof(args), .fault = LEATI_FAULT_DIVISOR, .name = name};
   const leati_plan plan = {.step_count = 1, .steps = &step, .args = args, .op = "test"};
   leati_binding none;
-  const int32_t status = leati_pipeline_compile(h.device, &key, err);
+  const int32_t status = leati_pipeline_compile(h.device, &key, &(bool){false}, err);
   assert_true(leati_pipeline_find(h.device, &key, &step.pipeline));
   return status == LEAT_OK ? leati_record_plan(recorder, &plan, &none, err) : status;
 }

@@ -215,7 +215,7 @@ static void compile(uint32_t first, uint32_t count_) {
   for (uint32_t i = first; i < first + count_; ++i) {
     const leati_pipeline_key key = {.kernel = LEATI_KERNEL_UNARY_F32, .constants.by_id = {i}};
     leati_pipeline *found;
-    assert_ok(leati_pipeline_compile(h.device, &key, &err));
+    assert_ok(leati_pipeline_compile(h.device, &key, &(bool){false}, &err));
     assert_true(leati_pipeline_find(h.device, &key, &found));
   }
 }
@@ -289,7 +289,7 @@ static void *compile_share(void *argument) {
     const leati_pipeline_key key = {.kernel = LEATI_KERNEL_UNARY_F32, .constants.by_id = {i}};
     leati_pass pass;
     HOST_NEED(leati_enter(&pass, false, &err));
-    HOST_NEED(leati_pipeline_compile(h.device, &key, &err));
+    HOST_NEED(leati_pipeline_compile(h.device, &key, &(bool){false}, &err));
     leati_gate_leave(&pass);
   }
   return NULL;

@@ -173,7 +173,7 @@ typedef struct compiler {
 
 static void *compile_it(void *argument) {
   compiler *const c = argument;
-  c->status = leati_pipeline_compile(h.device, &c->key, NULL);
+  c->status = leati_pipeline_compile(h.device, &c->key, &(bool){false}, NULL);
   return NULL;
 }
 

@@ -53,7 +53,7 @@ static int32_t record_dispatches(leati_recorder *recorder, const void *what, lea
   const leati_plan plan = {.step_count = it->dispatches, .steps = steps, .args = args, .op = "test"};
   leati_binding none;
   leati_pipeline *pipeline;
-  assert_int_equal(leati_pipeline_compile(h.device, &key, err), LEAT_OK);
+  assert_int_equal(leati_pipeline_compile(h.device, &key, &(bool){false}, err), LEAT_OK);
   assert_true(leati_pipeline_find(h.device, &key, &pipeline));
   for (uint32_t i = 0; i < plan.step_count; ++i) {
     steps[i] = (leati_plan_step){.pipeline = pipeline, .groups = {1, 1, 1}, .args_size = it->bytes};

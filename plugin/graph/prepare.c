@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "graph/prepare.h"
+
+#include "core/status.h"
+#include "core/sync.h"
+#include "graph/graph_plan_key.h"
+#include "graph/inference.h"
+#include "graph/launch.h"
+#include "streams/compilation.h"
+
+/* Imports the inputs, each where it will be. */
+static int32_t import_inputs(const leat_graph *graph, const DLTensor *const *inputs, leati_view *views,
+                             leat_error *err) {
+  LEATI_TRY(leati_graph_import_inputs(graph, inputs, true, views, err));
+  for (uint32_t i = 0; i < graph->input_count; ++i) {
+    const DLDevice at = inputs[i]->device;
+    const bool on_device = at.device_type == kDLVulkan && at.device_id == (int32_t)graph->device->index;
+    if (!on_device && at.device_type != kDLCPU) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "input %u of the graph is on DLPack device (%d, %d); expected the host, kDLCPU (1), or the "
+                        "graph's device, kDLVulkan (7) with number %u",
+                        i, (int)at.device_type, at.device_id, graph->device->index);
+    }
+    views[i].host = !on_device;
+  }
+  return LEAT_OK;
+}
+
+/* Makes the views of outputs on the device, whose shapes follow from the inputs. */
+static int32_t infer_outputs(const leat_graph *graph, leati_view *views, leat_shape *shapes, leat_error *err) {
+  leati_inference inference;
+  int32_t status = leati_inference_begin(graph, &inference, err);
+  if (status == LEAT_OK) {
+    leati_inference_inputs(&inference, views);
+    status = leati_inference_all(&inference, err);
+  }
+  if (status == LEAT_OK) {
+    leati_inference_outputs(&inference, shapes);
+  }
+  for (uint32_t o = 0; o < graph->output_count && status == LEAT_OK; ++o) {
+    const DLTensor tensor = {.ndim = shapes[o].ndim, .dtype = shapes[o].dtype, .shape = shapes[o].dims};
+    status = leati_view_import_shape(&tensor, "an output of the graph", &views[graph->input_count + o], err);
+  }
+  leati_inference_end(&inference);
+  return status;
+}
+
+/* Compiles the pipelines for dispatches of several launches that meet. */
+static void compile_merged(leat_device *device, const leati_plan *plan) {
+  for (uint32_t i = 0; i < plan->step_count && device->merges; ++i) {
+    if (!plan->steps[i].copies) {
+      leati_pipeline_want_merged(plan->steps[i].pipeline);
+      leati_compile_merged(device, plan->steps[i].pipeline);
+    }
+  }
+}
+
+/* The same for the plan that is cached for such tensors. False: there is none. */
+static bool prepare_cached(const leat_graph *graph, const leati_view *views) {
+  /* The plans of a graph are its only part that changes. */
+  leati_graph_plan_cache *const plans = (leati_graph_plan_cache *)&graph->plans;
+  leati_lru_counter *const counter = leati_lru_enter(&plans->readers, leati_thread_id());
+  const leati_graph_plan *const plan = leati_graph_plan_find(graph, leati_graph_plan_hash(graph, views), views);
+  if (plan != NULL) {
+    compile_merged(graph->device, &plan->plan);
+  }
+  leati_lru_leave(counter);
+  return plan != NULL;
+}
+
+/* Makes the plan for tensors that were imported. It is not kept: probes are of shapes that hardly any launch has. */
+static int32_t prepare_anew(const leat_graph *graph, const leati_view *views, leat_error *err) {
+  leati_graph_plan *plan = NULL;
+  LEATI_TRY(leati_graph_plan_make(graph, views, &plan, err));
+  compile_merged(graph->device, &plan->plan);
+  leati_graph_plan_free(graph->device, plan);
+  return LEAT_OK;
+}
+
+/* Compiles for tensors that were imported. */
+static int32_t prepare(const leat_graph *graph, const leati_view *views, uint32_t max, uint32_t *out_count,
+                       leat_error *err) {
+  leati_compilation compilation = {.ahead = true, .max = max};
+  leati_compilation_begin(&compilation);
+  int32_t status = prepare_cached(graph, views) ? LEAT_OK : prepare_anew(graph, views, err);
+  leati_compilation_end(&compilation);
+  *out_count = compilation.count;
+  if (status == LEAT_ERROR_EXHAUSTED && compilation.count == max) {
+    leati_forget(err);
+    status = LEAT_OK;
+  }
+  return status;
+}
+
+int32_t leati_graph_prepare(const leat_graph *graph, const DLTensor *const *inputs, uint32_t max, uint32_t *out_count,
+                            leat_error *err) {
+  leati_view *const views = leati_calloc((size_t)graph->input_count + graph->output_count + 1, sizeof(*views));
+  leat_shape *const shapes = leati_calloc((size_t)graph->output_count + 1, sizeof(*shapes));
+  int32_t status = views != NULL && shapes != NULL
+                       ? import_inputs(graph, inputs, views, err)
+                       : leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the tensors of a graph");
+  if (status == LEAT_OK) {
+    status = infer_outputs(graph, views, shapes, err);
+  }
+  if (status == LEAT_OK) {
+    status = prepare(graph, views, max, out_count, err);
+  }
+  leati_free(views);
+  leati_free(shapes);
+  return status;
+}
