@@ -11,6 +11,7 @@
 #include "island.h"
 #include "run.h"
 #include "sync_stream.h"
+#include "warm_up.h"
 
 typedef struct provider {
   leati_ep_head head;
@@ -68,6 +69,10 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
     status = leati_island_create(self->head.device, self->registry, &self->inputs, graphs[made], fused_nodes[made],
                                  self->logger, &out[made]);
     made += !status;
+  }
+  if (!status) {
+    status = leati_warm_up(self->head.device, &self->inputs, self->options.warm_shapes, self->logger, out, fused_nodes,
+                           count);
   }
   if (status) {
     release_islands(out, made);

@@ -83,11 +83,11 @@ static void log_graph(const leati_callee *callee, const OrtLogger *logger) {
   describe_fusions(callee, fusions, sizeof(fusions));
   leati_ort_log(runtime, logger, ORT_LOGGING_LEVEL_INFO,
                 LEATI_PROVIDER_NAME
-                ": %s: %llu launches, of %u dispatches in %u levels and %u copies; %llu bytes of "
-                "constants, %llu of arena%s",
-                callee->label, (unsigned long long)info.launch_count, info.dispatch_count, info.level_count,
-                info.copy_count, (unsigned long long)info.constant_bytes, (unsigned long long)info.arena_bytes,
-                fusions);
+                ": %s: %llu launches, which compiled %llu pipelines, of %u dispatches in %u levels and %u copies; "
+                "%llu bytes of constants, %llu of arena%s",
+                callee->label, (unsigned long long)info.launch_count, (unsigned long long)info.compile_count,
+                info.dispatch_count, info.level_count, info.copy_count, (unsigned long long)info.constant_bytes,
+                (unsigned long long)info.arena_bytes, fusions);
 }
 
 /* Builds the graph, of which the description says everything. */
@@ -189,6 +189,12 @@ OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_regi
     runtime->leat->graph->destroy(graph, NULL);
   }
   return status;
+}
+
+const leat_graph *leati_island_graph(const OrtNodeComputeInfo *info, const char **out_label) {
+  const leati_callee *const callee = &((const island *)info)->callee;
+  *out_label = callee->label;
+  return callee->graph;
 }
 
 void leati_island_destroy(OrtNodeComputeInfo *info) {

@@ -51,6 +51,13 @@ OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_regi
  * @param runtime [in] the tables */
 void leati_trials_clear(leati_trials *trials, const leati_runtime *runtime);
 
+/** Gives the graph of an island.
+ * @threads any
+ * @param info [in] what leati_island_create() gave
+ * @param out_label [out] the island, for messages; lives as long as it
+ * @return the graph, which belongs to the island */
+const leat_graph *leati_island_graph(const OrtNodeComputeInfo *info, const char **out_label);
+
 /** Destroys an island that no Run is in.
  * @threads owner, inside of the gate
  * @param info [owned] what leati_island_create() gave; NULL does nothing */

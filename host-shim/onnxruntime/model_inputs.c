@@ -1,22 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model_inputs.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* Copies the name, which is gone with the graph before the islands are built for good. */
-static OrtStatus *add(leati_model_inputs *inputs, const leati_runtime *runtime, const OrtValueInfo *value) {
+#include "element_type.h"
+
+static OrtStatus *no_memory(const leati_runtime *runtime) {
+  return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the inputs of a model");
+}
+
+/* Copies a name, which is gone with the graph before the islands are built for good; NULL: out of memory. */
+static const char *copy_name(leati_scratch *scratch, const char *name) {
+  const size_t size = strlen(name) + 1;
+  char *copy = leati_scratch_alloc(scratch, size, 1);
+  return copy ? memcpy(copy, name, size) : NULL;
+}
+
+/* The name of an open dimension; NULL: out of memory. */
+static const char *name_symbol(leati_scratch *scratch, const char *symbol, const char *value, size_t axis) {
+  if (symbol && *symbol) {
+    return copy_name(scratch, symbol);
+  }
+  const size_t size = strlen(value) + 24;
+  char *name = leati_scratch_alloc(scratch, size, 1);
+  if (name) {
+    snprintf(name, size, "%s[%zu]", value, axis);
+  }
+  return name;
+}
+
+/* The tensor that a value is declared as; NULL: it is none that Leat knows, or has no rank. */
+static const OrtTensorTypeAndShapeInfo *tensor_of(const leati_runtime *runtime, const OrtValueInfo *value,
+                                                  DLDataType *out) {
+  const OrtApi *ort = runtime->ort;
+  const OrtTypeInfo *type = NULL;
+  const OrtTensorTypeAndShapeInfo *tensor = NULL;
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  const bool known = leati_status_drop(runtime, ort->GetValueInfoTypeInfo(value, &type)) && type &&
+                     leati_status_drop(runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) && tensor &&
+                     leati_status_drop(runtime, ort->GetTensorElementType(tensor, &element)) &&
+                     leati_element_type_to_dlpack(element, out) && ort->TensorTypeAndShape_HasShape(tensor);
+  return known ? tensor : NULL;
+}
+
+OrtStatus *leati_declared_value_read(const leati_runtime *runtime, leati_scratch *scratch, const OrtValueInfo *value,
+                                     leati_declared_value *out) {
+  const OrtApi *ort = runtime->ort;
   const char *name = NULL;
-  OrtStatus *status = runtime->ort->GetValueInfoName(value, &name);
+  size_t rank = 0;
+  *out = (leati_declared_value){.ndim = -1};
+  OrtStatus *status = ort->GetValueInfoName(value, &name);
   if (status) {
     return status;
   }
-  const size_t size = strlen(name) + 1;
-  char *copy = leati_scratch_alloc(&inputs->scratch, size, 1);
-  if (!copy) {
-    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the inputs of a model");
+  out->name = copy_name(scratch, name);
+  if (!out->name) {
+    return no_memory(runtime);
   }
-  inputs->names[inputs->count++] = memcpy(copy, name, size);
-  return NULL;
+  const OrtTensorTypeAndShapeInfo *tensor = tensor_of(runtime, value, &out->dtype);
+  if (!tensor || !leati_status_drop(runtime, ort->GetDimensionsCount(tensor, &rank)) || rank > LEAT_MAX_RANK) {
+    return NULL;
+  }
+  const char *symbols[LEAT_MAX_RANK] = {NULL};
+  status = ort->GetDimensions(tensor, out->dims, rank);
+  if (!status) {
+    status = ort->GetSymbolicDimensions(tensor, symbols, rank);
+  }
+  for (size_t axis = 0; axis < rank && !status; axis++) {
+    if (out->dims[axis] < 0) {
+      out->dims[axis] = -1;
+      out->symbols[axis] = name_symbol(scratch, symbols[axis], out->name, axis);
+      status = out->symbols[axis] ? NULL : no_memory(runtime);
+    }
+  }
+  out->ndim = status ? -1 : (int32_t)rank;
+  return status;
 }
 
 OrtStatus *leati_model_inputs_read(leati_model_inputs *inputs, const leati_runtime *runtime, const OrtGraph *graph) {
@@ -32,20 +91,21 @@ OrtStatus *leati_model_inputs_read(leati_model_inputs *inputs, const leati_runti
     return status;
   }
   const OrtValueInfo **values = leati_scratch_alloc(&inputs->scratch, count, sizeof(*values));
-  inputs->names = leati_scratch_alloc(&inputs->scratch, count, sizeof(*inputs->names));
-  if (!values || !inputs->names) {
-    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the inputs of a model");
+  inputs->values = leati_scratch_alloc(&inputs->scratch, count, sizeof(*inputs->values));
+  if (!values || !inputs->values) {
+    return no_memory(runtime);
   }
   status = ort->Graph_GetInputs(graph, values, count);
   for (size_t i = 0; i < count && !status; i++) {
-    status = add(inputs, runtime, values[i]);
+    status = leati_declared_value_read(runtime, &inputs->scratch, values[i], &inputs->values[i]);
+    inputs->count += !status;
   }
   return status;
 }
 
 bool leati_model_inputs_have(const leati_model_inputs *inputs, const char *name) {
   for (size_t i = 0; i < inputs->count; i++) {
-    if (strcmp(inputs->names[i], name) == 0) {
+    if (strcmp(inputs->values[i].name, name) == 0) {
       return true;
     }
   }

@@ -7,17 +7,37 @@
 #ifndef LEAT_ONNXRUNTIME_MODEL_INPUTS_H_
 #define LEAT_ONNXRUNTIME_MODEL_INPUTS_H_
 
+#include <leat/backend.h>
 #include <stdbool.h>
 
 #include "runtime.h"
 #include "scratch.h"
 
-/** Inputs of a model by name. All zero are none. For one thread at a time. */
+/** What a model declares of a value. */
+typedef struct leati_declared_value {
+  const char *name;
+  DLDataType dtype;
+  int32_t ndim;                       /**< -1: no rank is declared, or the value is no tensor that Leat knows */
+  int64_t dims[LEAT_MAX_RANK];        /**< -1: it is open */
+  const char *symbols[LEAT_MAX_RANK]; /**< name of an open dimension; one that has none gets VALUE[AXIS] */
+} leati_declared_value;
+
+/** Inputs of a model. All zero are none. For one thread at a time. */
 typedef struct leati_model_inputs {
-  leati_scratch scratch; /**< what `names` points to, and the names */
-  const char **names;
+  leati_scratch scratch;        /**< what `values` points to, and names */
+  leati_declared_value *values; /**< in the model's order */
   size_t count;
 } leati_model_inputs;
+
+/** Reads what a model declares of a value.
+ * @threads one at a time per scratch memory
+ * @param runtime [in] the tables
+ * @param scratch [inout] what the copies of names come from
+ * @param value [in] the value
+ * @param out [out] what is declared
+ * @return NULL, or what went wrong */
+OrtStatus *leati_declared_value_read(const leati_runtime *runtime, leati_scratch *scratch, const OrtValueInfo *value,
+                                     leati_declared_value *out);
 
 /** Takes note of the inputs of a graph, in place of those of an earlier one. A body of If, Loop or Scan has none:
  * nobody checks its inputs.

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe_shapes.h"
+
 /* ONNX Runtime puts this before the keys it is given for a provider: the provider's name in lower case. */
 #define KEY_PREFIX "ep.leatexecutionprovider."
 /* The backend's report lists settings under this and their variable, as "VALUE (ORIGIN)". */
@@ -17,12 +19,13 @@ typedef enum effect {
   EFFECT_DEVICE,  /* names the device */
   EFFECT_TIMEOUT, /* how long a Run waits to be admitted */
   EFFECT_PATH,    /* whether islands of nodes run as graphs */
+  EFFECT_WARM,    /* what is compiled before the first Run */
   EFFECT_PROCESS, /* sets the backend's setting, for the whole process */
 } effect;
 
 typedef struct setting {
   const char *key;
-  const char *variable; /* the backend's name of it */
+  const char *variable; /* the backend's name of it; "": it has none */
   effect effect;
   bool empty; /* nothing is a value, too; else it is as good as unset, as with the variables */
 } setting;
@@ -32,6 +35,7 @@ static const setting settings[] = {
     {"stream_pool_wait_timeout_ms", "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", EFFECT_TIMEOUT, false},
     {"force_graph_path", "LEAT_FORCE_GRAPH_PATH", EFFECT_PATH, false},
     {"force_direct_path", "LEAT_FORCE_DIRECT_PATH", EFFECT_PATH, false},
+    {"warm_shapes", "", EFFECT_WARM, false},
     {"stream_policy", "LEAT_STREAM_POLICY", EFFECT_PROCESS, false},
     {"lanes", "LEAT_LANES", EFFECT_PROCESS, false},
     {"wait_spin_us", "LEAT_WAIT_SPIN_US", EFFECT_PROCESS, false},
@@ -71,6 +75,11 @@ static bool has_form(effect wanted, const char *value, const char **allowed) {
     case EFFECT_PATH:
       *allowed = "0 or 1";
       return strcmp(value, "0") == 0 || strcmp(value, "1") == 0;
+    case EFFECT_WARM:
+      *allowed =
+          "'probe', 'none', or up to 64 sets of sizes from 0 to 2147483647 of all open dimensions of the model's "
+          "inputs, such as 'batch=1,length=128;batch=8,length=128'";
+      return *value == '\0' || leati_warm_shapes_valid(value);
     default:
       return true;
   }
@@ -254,14 +263,15 @@ static OrtStatus *read_option(leati_session_options *out, const leati_runtime *r
   const char *allowed = NULL;
   if (!has_form(row->effect, value, &allowed)) {
     return leati_status(runtime, ORT_INVALID_ARGUMENT,
-                        LEATI_PROVIDER_NAME ": option '%s' is '%s', which cannot be understood; it must be %s", key,
+                        LEATI_PROVIDER_NAME ": option '%s' is '%.200s', which cannot be understood; it must be %s", key,
                         value, allowed);
   }
   given[row - settings] = *value || row->empty ? value : NULL;
-  if (row->effect == EFFECT_DEVICE) {
-    free(out->device);
-    out->device = strdup(value);
-    if (!out->device) {
+  char **kept = row->effect == EFFECT_DEVICE ? &out->device : row->effect == EFFECT_WARM ? &out->warm_shapes : NULL;
+  if (kept && *value) {
+    free(*kept);
+    *kept = strdup(value);
+    if (!*kept) {
       return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the options");
     }
   }
@@ -326,6 +336,11 @@ static OrtStatus *apply_options(leati_session_options *out, const leati_runtime 
     }
   }
   out->graph_path = !status && wants_graphs(runtime, logger, now, given);
+  if (!status && out->warm_shapes && !out->graph_path) {
+    leati_ort_log(runtime, logger, ORT_LOGGING_LEVEL_WARNING,
+                  LEATI_PROVIDER_NAME ": option 'warm_shapes' is '%.200s' in vain: nodes run one by one, not as graphs",
+                  out->warm_shapes);
+  }
   return status;
 }
 
@@ -361,5 +376,6 @@ OrtStatus *leati_session_options_read(leati_session_options *out, const leati_ru
 
 void leati_session_options_clear(leati_session_options *options) {
   free(options->device);
+  free(options->warm_shapes);
   *options = (leati_session_options){0};
 }

@@ -10,7 +10,9 @@
 
 /** What a session was asked for. */
 typedef struct leati_session_options {
-  char *device;            /**< number, UUID or part of the name of the device it expects; NULL: any; owned */
+  char *device;      /**< number, UUID or part of the name of the device it expects; NULL: any; owned */
+  char *warm_shapes; /**< what Runs are prepared for: "probe", "none" or sets of sizes (probe_shapes.h); NULL: it is
+                        left to Leat; owned */
   int64_t pool_timeout_ms; /**< how long a Run waits to be admitted: milliseconds, 0: not at all, -1: for ever, or
                               LEAT_POOL_TIMEOUT_CONFIGURED */
   bool graph_path;         /**< nodes that can run as one do, as a graph of the backend */

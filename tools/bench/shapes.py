@@ -4,17 +4,18 @@
 
 Usage: shapes.py make DIR
        shapes.py server DIR LIBRARY|cuda|cpu [--threads N] [--seconds S] [--batch MAX] [--lengths LOW:HIGH] [--check N]
-       shapes.py decoder DIR LIBRARY|cuda|cpu [--threads 1,8] [--tokens N]
+                        [--warm VALUE]
+       shapes.py decoder DIR LIBRARY|cuda|cpu [--threads 1,8] [--tokens N] [--warm VALUE]
 
 "make" writes the two models; it needs torch and transformers. "server": a BERT of six layers, 384 wide, with open axes;
 each thread draws a batch from 1 to MAX and a length for each request. One of N requests is compared with the CPU
 provider, which takes processors away from what is measured: 0 compares none. "decoder": six layers as exporters write
 them, whose keys and values go in and come out one longer: first with one length again and again, then growing over
-lengths that were never seen, then over the same ones again.
+lengths that were never seen, then over the same ones again. --warm is the provider's option warm_shapes.
 
 Prints a JSON object for each row: runs and tokens a second of all threads, milliseconds of a request at the 50th and
-99th percentile, of shapes seen before and of others, and what host memory grew by. Exit status: 0, 1 where outputs are
-wrong or threads make different tokens, 2 bad use.
+99th percentile, of shapes seen before and of others, what host memory grew by, and seconds that making the session
+took. Exit status: 0, 1 where outputs are wrong or threads make different tokens, 2 bad use.
 """
 import argparse
 import json
@@ -140,7 +141,7 @@ def make(args):
 
 # ---- Running -----------------------------------------------------------------------------------------------------
 
-def open_session(path, provider):
+def open_session(path, provider, warm=None):
     import onnxruntime as ort
     options = ort.SessionOptions()
     options.log_severity_level = 3
@@ -157,7 +158,7 @@ def open_session(path, provider):
     devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"][:1]
     if not devices:
         sys.exit("shapes.py: no Vulkan device; leat-info says why")
-    options.add_provider_for_devices(devices, {})
+    options.add_provider_for_devices(devices, {"warm_shapes": warm} if warm else {})
     return ort.InferenceSession(path, options)
 
 
@@ -193,7 +194,9 @@ def host_mib():
 
 def server(args):
     path = model_path(args.folder, "server")
-    session = open_session(path, args.provider)
+    begun = time.perf_counter()
+    session = open_session(path, args.provider, args.warm)
+    session_s = round(time.perf_counter() - begun, 2)
     reference = open_session(path, "cpu") if args.check else None
     low, high = args.lengths
     lock, seen, times, tokens, wrong = threading.Lock(), set(), {True: [], False: []}, [0], []
@@ -225,12 +228,15 @@ def server(args):
         "provider": os.path.basename(args.provider), "threads": args.threads, "batch": args.batch,
         "lengths": f"{low}:{high}", "runs_per_s": round((len(times[True]) + len(times[False])) / took),
         "tokens_per_s": round(tokens[0] / took), "shapes": len(seen), "seen": milliseconds(times[False]),
-        "never_seen": milliseconds(times[True]), "host_mib": host_mib() - memory, "wrong": len(wrong)}), flush=True)
+        "never_seen": milliseconds(times[True]), "host_mib": host_mib() - memory,
+        "session_s": session_s, "wrong": len(wrong)}), flush=True)
     return 1 if wrong else 0
 
 
 def decoder(args):
-    session = open_session(model_path(args.folder, "decoder"), args.provider)
+    begun = time.perf_counter()
+    session = open_session(model_path(args.folder, "decoder"), args.provider, args.warm)
+    session_s = round(time.perf_counter() - begun, 2)
 
     def decode(length, grows, steps, times):
         past = [np.full((1, SHARED, length, HEAD), 0.1, np.float32) for _ in range(2 * LAYERS)]
@@ -259,7 +265,8 @@ def decoder(args):
             differ |= any(one != tokens[0] for one in tokens)
             print(json.dumps({
                 "provider": os.path.basename(args.provider), "threads": threads, "shapes": what,
-                "tokens_per_s": round(threads * args.tokens / took), "step": milliseconds(sum(times, []))}), flush=True)
+                "tokens_per_s": round(threads * args.tokens / took), "step": milliseconds(sum(times, [])),
+                "session_s": session_s}), flush=True)
         length += args.tokens + 1
     if differ:
         print("shapes.py: threads made different tokens", file=sys.stderr)
@@ -295,6 +302,7 @@ def main():
         command.add_argument("folder")
         if name != "make":
             command.add_argument("provider")
+            command.add_argument("--warm", metavar="VALUE")
     commands.choices["server"].add_argument("--threads", type=int, choices=range(1, 1025), default=8, metavar="N")
     commands.choices["server"].add_argument("--seconds", type=positive, default=10.0)
     commands.choices["server"].add_argument("--batch", type=int, choices=range(1, 1025), default=1, metavar="MAX")
