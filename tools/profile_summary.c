@@ -76,7 +76,18 @@ static double us_of(JsonObject *event) {
   return json_object_get_double_member_with_default(event, "dur", 0.0);
 }
 
-static void add_event(JsonObject *event, GHashTable *operators, GHashTable *nodes) {
+/* Pipelines that calls had to compile. */
+typedef struct compiled {
+  guint64 count;
+  double us;
+} compiled;
+
+static void add_event(JsonObject *event, GHashTable *operators, GHashTable *nodes, compiled *pipelines) {
+  if (g_str_equal(json_object_get_string_member_with_default(event, "cat", ""), "host") &&
+      g_str_equal(op_of(event), "compile")) {
+    pipelines->count += 1;
+    pipelines->us += us_of(event);
+  }
   if (!is_step(event)) {
     return;
   }
@@ -138,8 +149,8 @@ static char *table_text(GHashTable *sums, const char *const *heading, double all
   return text;
 }
 
-/* Both tables of what was summed up. */
-static char *summary(const char *path, GHashTable *operators, GHashTable *nodes) {
+/* All that was summed up. */
+static char *summary(const char *path, GHashTable *operators, GHashTable *nodes, const compiled *pipelines) {
   static const char *const by_operator[] = {"operator", "steps", "ms", "us each", "%", NULL};
   static const char *const by_node[] = {"node", "operator", "steps", "ms", "us each", "%", NULL};
   double all = 0.0;
@@ -160,6 +171,8 @@ static char *summary(const char *path, GHashTable *operators, GHashTable *nodes)
     g_string_append(text, table);
     g_free(table);
   }
+  g_string_append_printf(text, "\nruns compiled %" G_GUINT64_FORMAT " pipelines, warm-ups included: %.3f ms\n",
+                         pipelines->count, pipelines->us / 1e3);
   return g_string_free(text, FALSE);
 }
 
@@ -189,10 +202,11 @@ char *leati_profile_summary_text(const char *path, GError **error) {
   if (events != NULL) {
     GHashTable *operators = new_sums();
     GHashTable *nodes = new_sums();
+    compiled pipelines = {0};
     for (guint i = 0; i < json_array_get_length(events); ++i) {
-      add_event(json_array_get_object_element(events, i), operators, nodes);
+      add_event(json_array_get_object_element(events, i), operators, nodes, &pipelines);
     }
-    text = summary(path, operators, nodes);
+    text = summary(path, operators, nodes, &pipelines);
     g_hash_table_unref(operators);
     g_hash_table_unref(nodes);
   }

@@ -78,6 +78,8 @@ expect 0 '0 wrong' "$models/mlp.onnx" --dim batch=0
 expect 0 '0 wrong' "$models/faint.onnx" --threads 4
 expect 0 'OK' "$models/mlp.onnx" --no-fallback
 expect 0 'nodes of graphs that took longest' "$models/mlp.onnx" --profile "$work/trace.json" --threads 3
+expect 0 'runs compiled 0 pipelines' "$models/mlp.onnx" --profile "$work/trace.json" --dim batch=5 \
+  --option 'warm_shapes=batch=5'
 expect 0 'device time by operator' "$models/mlp.onnx" --profile "$work/trace.json" --option force_direct_path=1
 expect 0 '"ok" : true' "$models/mlp.onnx" --profile "$work/trace.json" --json
 # A report: with the reasons, device time by node and memory, all of which take a run of its own.
