@@ -160,6 +160,7 @@ static int32_t add_node(leat_graph *graph, uint32_t n, const leat_graph_node *fr
   leati_node *const node = &graph->nodes[n];
   bool known;
   LEATI_TRY(leati_graph_make_op(graph, inference, false, from, &node->op, err));
+  node->known = leati_known_op_of(node->op);
   LEATI_TRY(
       leati_attributes_keep(&node->op->def->info, from->attribute_count, from->attributes, &node->attributes, err));
   leati_evaluate_prepare(graph, node, from);

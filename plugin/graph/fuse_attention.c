@@ -53,7 +53,7 @@ static bool through_transpose(const leati_fusion *f, attention *a, uint32_t i, c
   const size_t rank = strlen(a->layouts[i]);
   int64_t order[LAYOUT_MOST];
   char before[LAYOUT_MOST + 1] = "";
-  if (!leati_fusion_is(node, "", "Transpose") || leati_fusion_rank(f, node->inputs[0]) != (int32_t)rank) {
+  if (!leati_fusion_is(node, LEATI_IS_TRANSPOSE) || leati_fusion_rank(f, node->inputs[0]) != (int32_t)rank) {
     return false;
   }
   leati_attributes_order(&node->attributes, (int32_t)rank, order);
@@ -74,7 +74,7 @@ static bool lie_side_by_side(const leati_fusion *f, uint32_t together, uint32_t 
 
 /* Looks through a Reshape that cuts the last dimension into heads. */
 static bool through_reshape(const leati_fusion *f, attention *a, uint32_t i, const leati_node *node) {
-  if (!leati_fusion_is(node, "", "Reshape") || strcmp(a->layouts[i], "bshd") != 0) {
+  if (!leati_fusion_is(node, LEATI_IS_RESHAPE) || strcmp(a->layouts[i], "bshd") != 0) {
     return false;
   }
   if (!lie_side_by_side(f, node->inputs[0], a->inputs[i])) {
@@ -94,9 +94,10 @@ static bool through_reshape(const leati_fusion *f, attention *a, uint32_t i, con
 static bool read_scale(const leati_fusion *f, const leati_node *node, uint32_t *out, float *scale) {
   uint32_t scaled;
   float factor;
-  if (leati_fusion_is(node, "", "Mul") && leati_expression_beside_input(f, node, &scaled, &factor)) {
+  if (leati_fusion_is(node, LEATI_IS_MUL) && leati_expression_beside_input(f, node, &scaled, &factor)) {
     factor *= *scale;
-  } else if (leati_fusion_is(node, "", "Div") && leati_fusion_scalar(f, node->inputs[1], &factor) && factor != 0.0f) {
+  } else if (leati_fusion_is(node, LEATI_IS_DIV) && leati_fusion_scalar(f, node->inputs[1], &factor) &&
+             factor != 0.0f) {
     scaled = node->inputs[0];
     factor = *scale / factor;
   } else {
@@ -133,15 +134,15 @@ static bool repeats_heads(const leati_fusion *f, uint32_t apart, uint32_t togeth
  * heads, made larger, and put together with them. */
 static bool through_repeat(const leati_fusion *f, attention *a, uint32_t i) {
   const leati_node *const joins = leati_fusion_maker(f, a->inputs[i]);
-  if (!leati_fusion_is(joins, "", "Reshape") || memcmp(a->layouts[i], "bh", 2) != 0) {
+  if (!leati_fusion_is(joins, LEATI_IS_RESHAPE) || memcmp(a->layouts[i], "bh", 2) != 0) {
     return false;
   }
   const leati_node *const repeats = leati_fusion_maker(f, joins->inputs[0]);
-  if (!leati_fusion_is(repeats, "", "Expand") && !leati_fusion_is(repeats, "", "Tile")) {
+  if (!leati_fusion_is(repeats, LEATI_IS_EXPAND) && !leati_fusion_is(repeats, LEATI_IS_TILE)) {
     return false;
   }
   const leati_node *const parts = leati_fusion_maker(f, repeats->inputs[0]);
-  if (!leati_fusion_is(parts, "", "Unsqueeze") && !leati_fusion_is(parts, "", "Reshape")) {
+  if (!leati_fusion_is(parts, LEATI_IS_UNSQUEEZE) && !leati_fusion_is(parts, LEATI_IS_RESHAPE)) {
     return false;
   }
   const uint32_t many = joins->inputs[0], one = repeats->inputs[0];
@@ -173,7 +174,7 @@ static void look_through_repeats(const leati_fusion *f, attention *a) {
  * computes in float32: to the type that the value has, and those by which a softmax of 16 bits becomes one of float32.
  * `scores`: the value goes to the softmax; else it comes from there. */
 static const leati_node *behind_casts(const leati_fusion *f, const leati_node *node, bool scores) {
-  while (leati_fusion_is(node, "", "Cast")) {
+  while (leati_fusion_is(node, LEATI_IS_CAST)) {
     const uint64_t from = leati_fusion_type(f, node->inputs[0]);
     const uint64_t to = leati_fusion_type(f, node->outputs[0]);
     if (from != to && (scores ? to : from) != LEAT_TYPE_FLOAT32) {
@@ -188,12 +189,12 @@ static const leati_node *behind_casts(const leati_fusion *f, const leati_node *n
  * NULL: `node` is no guard, or x is needed elsewhere. */
 static const leati_node *behind_guard(const leati_fusion *f, const leati_node *node) {
   float zero;
-  if (!leati_fusion_is(node, "", "Where")) {
+  if (!leati_fusion_is(node, LEATI_IS_WHERE)) {
     return NULL;
   }
   const uint32_t x = node->inputs[2];
   const leati_node *const test = leati_fusion_private_maker(f, node->inputs[0]);
-  const bool guards = leati_fusion_is(test, "", "IsNaN") && test->inputs[0] == x && f->uses[x] == 2 &&
+  const bool guards = leati_fusion_is(test, LEATI_IS_ISNAN) && test->inputs[0] == x && f->uses[x] == 2 &&
                       leati_fusion_scalar(f, node->inputs[1], &zero) && zero == 0.0f &&
                       leati_fusion_same_shape(f, node->outputs[0], x);
   return guards ? leati_fusion_maker(f, x) : NULL;
@@ -209,8 +210,9 @@ static const leati_node *softmax_behind(const leati_fusion *f, uint32_t weights,
 
 /* Whether a node is a product of two operands and no more, perhaps scaled or with its second one transposed. */
 static bool read_product(const leati_node *node, bool *transposed, float *scale) {
-  const bool fused = leati_fusion_is(node, "com.microsoft", "FusedMatMul");
-  if ((!fused && !leati_fusion_is(node, "", "MatMul")) || leati_attributes_int(&node->attributes, "transA", 0) != 0) {
+  const bool fused = leati_fusion_is(node, LEATI_IS_ORT_FUSED_MATMUL);
+  if ((!fused && !leati_fusion_is(node, LEATI_IS_MATMUL)) ||
+      leati_attributes_int(&node->attributes, "transA", 0) != 0) {
     return false;
   }
   *transposed = leati_attributes_int(&node->attributes, "transB", 0) != 0;
@@ -223,7 +225,7 @@ static bool read_scores(const leati_fusion *f, uint32_t v, attention *a) {
   const leati_node *node = behind_casts(f, leati_fusion_private_maker(f, v), true);
   uint32_t inner = v;
   bool transposed;
-  for (uint32_t i = 0; i < 2 && leati_fusion_is(node, "", "Add"); ++i) {
+  for (uint32_t i = 0; i < 2 && leati_fusion_is(node, LEATI_IS_ADD); ++i) {
     /* Of two operands the mask is the one that is not a product. */
     attention other = *a;
     other.inputs[3] = node->inputs[1 - i];
@@ -253,7 +255,7 @@ static bool read_scores(const leati_fusion *f, uint32_t v, attention *a) {
 
 /* Softmax over the last dimension. */
 static bool is_softmax(const leati_fusion *f, const leati_node *node) {
-  if (!leati_fusion_is(node, "", "Softmax")) {
+  if (!leati_fusion_is(node, LEATI_IS_SOFTMAX)) {
     return false;
   }
   const int64_t axis = leati_attributes_int(&node->attributes, "axis", -1);
@@ -289,7 +291,7 @@ static int32_t fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_e
 
 /* Reads a FusedAttention. */
 static bool read_attention(const leati_node *node, attention *a) {
-  if (!leati_fusion_is(node, "leat", "FusedAttention") || node->input_count != 4) {
+  if (!leati_fusion_is(node, LEATI_IS_FUSED_ATTENTION) || node->input_count != 4) {
     return false;
   }
   memcpy(a->inputs, node->inputs, sizeof(a->inputs));
@@ -320,7 +322,7 @@ static int32_t fuse_movement(leati_fusion *f, uint32_t n, bool *out_done, leat_e
     return LEAT_OK;
   }
   const int32_t rank = leati_fusion_rank(f, node->inputs[0]);
-  if (leati_fusion_is(node, "", "Transpose")) {
+  if (leati_fusion_is(node, LEATI_IS_TRANSPOSE)) {
     int64_t order[LAYOUT_MOST];
     char after[LAYOUT_MOST + 1] = "";
     leati_attributes_order(&node->attributes, rank, order);
@@ -338,6 +340,6 @@ static int32_t fuse_movement(leati_fusion *f, uint32_t n, bool *out_done, leat_e
 
 int32_t leati_fuse_attention(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
-  const bool moves = leati_fusion_is(node, "", "Transpose") || leati_fusion_is(node, "", "Reshape");
+  const bool moves = leati_fusion_is(node, LEATI_IS_TRANSPOSE) || leati_fusion_is(node, LEATI_IS_RESHAPE);
   return moves ? fuse_movement(f, n, out_done, err) : fuse_products(f, n, out_done, err);
 }

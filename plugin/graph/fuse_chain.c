@@ -42,20 +42,21 @@ typedef struct program {
 
 /* What an operator of several inputs is in a program. */
 typedef struct fold {
-  const char *op, *function;
+  leati_known_op op;
+  const char *function;
   uint32_t least, most; /* inputs; more than two: the function takes two at a time from the left */
 } fold;
 
 static const fold folds[] = {
-    {"Add", "Add", 2, 2},           {"Sub", "Sub", 2, 2},          {"Mul", "Mul", 2, 2},
-    {"Div", "Div", 2, 2},           {"Pow", "Pow", 2, 2},          {"PRelu", "PRelu", 2, 2},
-    {"Min", "Min", 2, UINT32_MAX},  {"Max", "Max", 2, UINT32_MAX}, {"Sum", "Add", 2, UINT32_MAX},
-    {"Mean", "Add", 2, UINT32_MAX},
+    {LEATI_IS_ADD, "Add", 2, 2},           {LEATI_IS_SUB, "Sub", 2, 2},          {LEATI_IS_MUL, "Mul", 2, 2},
+    {LEATI_IS_DIV, "Div", 2, 2},           {LEATI_IS_POW, "Pow", 2, 2},          {LEATI_IS_PRELU, "PRelu", 2, 2},
+    {LEATI_IS_MIN, "Min", 2, UINT32_MAX},  {LEATI_IS_MAX, "Max", 2, UINT32_MAX}, {LEATI_IS_SUM, "Add", 2, UINT32_MAX},
+    {LEATI_IS_MEAN, "Add", 2, UINT32_MAX},
 };
 
 static const fold *fold_of(const leati_node *node) {
   for (size_t i = 0; i < sizeof(folds) / sizeof(folds[0]); ++i) {
-    if (leati_fusion_is(node, "", folds[i].op)) {
+    if (leati_fusion_is(node, folds[i].op)) {
       return node->input_count >= folds[i].least && node->input_count <= folds[i].most ? &folds[i] : NULL;
     }
   }
@@ -71,8 +72,8 @@ static const char *function_of(const leati_node *node, uint32_t *out_operands) {
 /* Whether a node that takes two operands at a time rounds each of their results: of 16 bits sums and means of several
  * are rounded once. */
 static bool rounds_each(const leati_node *node, const fold *as, uint64_t type) {
-  const bool sum = strcmp(as->op, "Sum") == 0 && node->input_count > 2;
-  return (type & LEATI_TYPES_HALF) == 0 || (!sum && strcmp(as->op, "Mean") != 0);
+  const bool sum = as->op == LEATI_IS_SUM && node->input_count > 2;
+  return (type & LEATI_TYPES_HALF) == 0 || (!sum && as->op != LEATI_IS_MEAN);
 }
 
 /* Whether a node can be part of a program, all of which is of one type. */
@@ -82,7 +83,7 @@ static bool fits(const leati_fusion *f, const leati_node *node) {
   uint32_t operands;
   bool can = (type & LEATI_TYPES_REAL) != 0 &&
              (as != NULL ? rounds_each(node, as, type)
-                         : leati_fusion_is(node, "", "Clip") || function_of(node, &operands) != NULL);
+                         : leati_fusion_is(node, LEATI_IS_CLIP) || function_of(node, &operands) != NULL);
   for (uint32_t i = 0; i < node->input_count && can; ++i) {
     can = node->inputs[i] == LEAT_GRAPH_NO_VALUE || leati_fusion_type(f, node->inputs[i]) == type;
   }
@@ -112,7 +113,8 @@ static bool read_scale(const leati_fusion *f, const leati_node *node, uint32_t b
 /* The bytes that DequantizeLinear makes a value of; false: nothing of that kind makes it. */
 static bool read_bytes(const leati_fusion *f, uint32_t v, uint32_t *out, float *out_scale, int64_t *out_zero) {
   const leati_node *const node = leati_fusion_maker(f, v);
-  if (!leati_fusion_is(node, "", "DequantizeLinear") || !read_scale(f, node, node->inputs[0], v, out_scale, out_zero)) {
+  if (!leati_fusion_is(node, LEATI_IS_DEQUANTIZE_LINEAR) ||
+      !read_scale(f, node, node->inputs[0], v, out_scale, out_zero)) {
     return false;
   }
   *out = node->inputs[0];
@@ -203,7 +205,7 @@ static void add_function(const leati_fusion *f, program *p, const leati_node *no
 }
 
 static void add_fold(const leati_fusion *f, program *p, const leati_node *node, const fold *as) {
-  const bool mean = strcmp(as->op, "Mean") == 0;
+  const bool mean = as->op == LEATI_IS_MEAN;
   int64_t operands[2] = {operand_of(f, p, node->inputs[0]), 0};
   for (uint32_t i = 1; i < node->input_count; ++i) {
     const bool last = i + 1 == node->input_count && !mean;
@@ -224,7 +226,7 @@ static bool write_program(const leati_fusion *f, const chain *c, program *out) {
     const fold *const as = fold_of(node);
     if (as != NULL) {
       add_fold(f, out, node, as);
-    } else if (leati_fusion_is(node, "", "Clip")) {
+    } else if (leati_fusion_is(node, LEATI_IS_CLIP)) {
       add_clip(f, out, node);
     } else {
       add_function(f, out, node);
@@ -350,7 +352,7 @@ static bool read_end(const leati_fusion *f, uint32_t n, uint32_t *out_last, resu
   const leati_node *const node = &f->nodes[n];
   *out = (result){.scale = 0};
   *out_last = n;
-  if (leati_fusion_is(node, "", "QuantizeLinear")) {
+  if (leati_fusion_is(node, LEATI_IS_QUANTIZE_LINEAR)) {
     const uint32_t x = node->inputs[0], y = node->outputs[0];
     if (leati_fusion_private_maker(f, x) == NULL || !read_scale(f, node, y, x, &out->scale, &out->zero_point)) {
       return false;

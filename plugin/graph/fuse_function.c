@@ -20,7 +20,7 @@ typedef struct factors {
 
 static void add_factors(const leati_fusion *f, uint32_t v, int depth, factors *out) {
   uint32_t both[2];
-  if (depth > 0 && out->count + 2 <= FACTORS_MAX && leati_expression_operands(f, v, "Mul", both)) {
+  if (depth > 0 && out->count + 2 <= FACTORS_MAX && leati_expression_operands(f, v, LEATI_IS_MUL, both)) {
     add_factors(f, both[0], depth - 1, out);
     add_factors(f, both[1], depth - 1, out);
   } else if (out->count < FACTORS_MAX) {
@@ -61,42 +61,45 @@ static int32_t write_function(leati_fusion *f, uint32_t n, uint32_t x, leati_fus
 /* Whether `v` is 1 + erf(x / sqrt(2)). */
 static bool is_erf_part(const leati_fusion *f, uint32_t v, uint32_t x) {
   uint32_t erf, scaled, inner;
-  if (!leati_expression_beside(f, v, "Add", 1.0, &erf) || !leati_expression_inside(f, erf, "Erf", &scaled)) {
+  if (!leati_expression_beside(f, v, LEATI_IS_ADD, 1.0, &erf) ||
+      !leati_expression_inside(f, erf, LEATI_IS_ERF, &scaled)) {
     return false;
   }
   uint32_t both[2];
-  const bool divided = leati_expression_operands(f, scaled, "Div", both) && both[0] == x &&
+  const bool divided = leati_expression_operands(f, scaled, LEATI_IS_DIV, both) && both[0] == x &&
                        leati_fusion_is_scalar(f, both[1], sqrt(2.0));
-  return divided || (leati_expression_beside(f, scaled, "Mul", sqrt(0.5), &inner) && inner == x);
+  return divided || (leati_expression_beside(f, scaled, LEATI_IS_MUL, sqrt(0.5), &inner) && inner == x);
 }
 
 /* Whether `v` is x * x * x, or x to the power of three. */
 static bool is_cube(const leati_fusion *f, uint32_t v, uint32_t x) {
   uint32_t both[2];
-  if (leati_expression_operands(f, v, "Pow", both)) {
+  if (leati_expression_operands(f, v, LEATI_IS_POW, both)) {
     return both[0] == x && leati_fusion_is_scalar(f, both[1], 3.0);
   }
-  if (!leati_expression_operands(f, v, "Mul", both) || (both[0] != x && both[1] != x)) {
+  if (!leati_expression_operands(f, v, LEATI_IS_MUL, both) || (both[0] != x && both[1] != x)) {
     return false;
   }
   const uint32_t square = both[0] == x ? both[1] : both[0];
-  return leati_expression_operands(f, square, "Mul", both) && both[0] == x && both[1] == x;
+  return leati_expression_operands(f, square, LEATI_IS_MUL, both) && both[0] == x && both[1] == x;
 }
 
 /* Whether `v` is 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)). */
 static bool is_tanh_part(const leati_fusion *f, uint32_t v, uint32_t x) {
   uint32_t tanh_of, scaled, sum, both[2], cube;
-  if (!leati_expression_beside(f, v, "Add", 1.0, &tanh_of) || !leati_expression_inside(f, tanh_of, "Tanh", &scaled) ||
-      !leati_expression_beside(f, scaled, "Mul", sqrt(2.0 / acos(-1.0)), &sum) ||
-      !leati_expression_operands(f, sum, "Add", both) || (both[0] != x && both[1] != x)) {
+  if (!leati_expression_beside(f, v, LEATI_IS_ADD, 1.0, &tanh_of) ||
+      !leati_expression_inside(f, tanh_of, LEATI_IS_TANH, &scaled) ||
+      !leati_expression_beside(f, scaled, LEATI_IS_MUL, sqrt(2.0 / acos(-1.0)), &sum) ||
+      !leati_expression_operands(f, sum, LEATI_IS_ADD, both) || (both[0] != x && both[1] != x)) {
     return false;
   }
-  return leati_expression_beside(f, both[0] == x ? both[1] : both[0], "Mul", 0.044715, &cube) && is_cube(f, cube, x);
+  return leati_expression_beside(f, both[0] == x ? both[1] : both[0], LEATI_IS_MUL, 0.044715, &cube) &&
+         is_cube(f, cube, x);
 }
 
 int32_t leati_fuse_gelu(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
-  if (!leati_fusion_is(node, "", "Mul")) {
+  if (!leati_fusion_is(node, LEATI_IS_MUL)) {
     return LEAT_OK;
   }
   factors all = factors_of(f, node);
@@ -119,19 +122,19 @@ int32_t leati_fuse_gelu(leati_fusion *f, uint32_t n, bool *out_done, leat_error 
 /* x sigmoid(x), x sigmoid(alpha x), and x hard_sigmoid(x) with the numbers of HardSwish. */
 int32_t leati_fuse_swish(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
-  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Mul"); ++side) {
+  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], LEATI_IS_MUL); ++side) {
     const uint32_t x = node->inputs[side], gate = node->inputs[1 - side];
     const leati_node *const sigmoid = leati_fusion_private_maker(f, gate);
     uint32_t inner, scaled;
     float factor = 1.0f;
-    if (leati_expression_inside(f, gate, "Sigmoid", &inner)) {
-      if (inner == x || (leati_expression_beside_scalar(f, inner, "Mul", &scaled, &factor) && scaled == x)) {
+    if (leati_expression_inside(f, gate, LEATI_IS_SIGMOID, &inner)) {
+      if (inner == x || (leati_expression_beside_scalar(f, inner, LEATI_IS_MUL, &scaled, &factor) && scaled == x)) {
         const leat_attribute alpha = leati_fusion_float("alpha", factor);
         LEATI_TRY(write_function(f, n, x,
                                  (leati_fusion_node){.domain = "com.microsoft", .op = "QuickGelu", .since_version = 1},
                                  &alpha, out_done, err));
       }
-    } else if (leati_expression_inside(f, gate, "HardSigmoid", &inner) && inner == x) {
+    } else if (leati_expression_inside(f, gate, LEATI_IS_HARD_SIGMOID, &inner) && inner == x) {
       const double slope = leati_attributes_float(&sigmoid->attributes, "alpha", 0.2f);
       const double offset = leati_attributes_float(&sigmoid->attributes, "beta", 0.5f);
       if (fabs(slope * 6.0 - 1.0) <= 1e-6 && offset == 0.5) {

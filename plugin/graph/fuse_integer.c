@@ -44,8 +44,8 @@ static product begin_product(const char *op, const leati_node *node) {
 /* The product that makes `v` for one input alone, as floats; false: nothing of that kind does. */
 static bool read_product(const leati_fusion *f, uint32_t v, product *out) {
   const leati_node *const node = leati_fusion_private_maker(f, v);
-  const bool conv = leati_fusion_is(node, "leat", "QuantizedConv");
-  if (!conv && !leati_fusion_is(node, "leat", "QuantizedMatMul")) {
+  const bool conv = leati_fusion_is(node, LEATI_IS_QUANTIZED_CONV);
+  if (!conv && !leati_fusion_is(node, LEATI_IS_QUANTIZED_MATMUL)) {
     return false;
   }
   *out = begin_product(conv ? "QuantizedConv" : "QuantizedMatMul", node);
@@ -101,7 +101,7 @@ static const leati_node *find_bytes(const values *all, uint32_t v, int32_t axis)
   const leati_node *const node = all->fusion != NULL                 ? leati_fusion_maker(all->fusion, v)
                                  : value->kind == LEATI_VALUE_RESULT ? &all->graph->nodes[value->source]
                                                                      : NULL;
-  if (!leati_fusion_is(node, "", "DequantizeLinear")) {
+  if (!leati_fusion_is(node, LEATI_IS_DEQUANTIZE_LINEAR)) {
     return NULL;
   }
   const known x = known_of(all, node->inputs[0]), scale = known_of(all, node->inputs[1]);
@@ -121,11 +121,11 @@ static bool is_multiplied(const values *all, const leati_node *node) {
   if (node->input_count < 2 || node->inputs[0] == LEAT_GRAPH_NO_VALUE || node->inputs[1] == LEAT_GRAPH_NO_VALUE) {
     return false;
   }
-  if (leati_fusion_is(node, "", "Conv")) {
+  if (leati_fusion_is(node, LEATI_IS_CONV)) {
     return leati_attributes_int(&node->attributes, "group", 1) == 1;
   }
-  return leati_fusion_is(node, "", "MatMul") ||
-         (leati_fusion_is(node, "", "Gemm") && leati_attributes_int(&node->attributes, "transA", 0) == 0 &&
+  return leati_fusion_is(node, LEATI_IS_MATMUL) ||
+         (leati_fusion_is(node, LEATI_IS_GEMM) && leati_attributes_int(&node->attributes, "transA", 0) == 0 &&
           leati_attributes_float(&node->attributes, "alpha", 1) == 1 &&
           (c == LEAT_GRAPH_NO_VALUE ||
            (leati_attributes_float(&node->attributes, "beta", 1) == 1 && known_of(all, c).ndim == 1)));
@@ -159,7 +159,7 @@ static bool find_operands(const values *all, const leati_node *node, const leati
   if (!is_multiplied(all, node)) {
     return false;
   }
-  const bool conv = leati_fusion_is(node, "", "Conv");
+  const bool conv = leati_fusion_is(node, LEATI_IS_CONV);
   const known b = known_of(all, node->inputs[1]);
   const bool turned = leati_attributes_int(&node->attributes, "transB", 0) != 0;
   const int32_t axis = conv || turned ? 0 : b.ndim > 1 ? b.ndim - 1 : -1;
@@ -181,8 +181,8 @@ static int32_t take_operands(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   if (!find_operands(&all, node, from)) {
     return LEAT_OK;
   }
-  product p = begin_product(leati_fusion_is(node, "", "Conv") ? "QuantizedConv" : "QuantizedMatMul", node);
-  if (leati_fusion_is(node, "", "Gemm")) {
+  product p = begin_product(leati_fusion_is(node, LEATI_IS_CONV) ? "QuantizedConv" : "QuantizedMatMul", node);
+  if (leati_fusion_is(node, LEATI_IS_GEMM)) {
     p.attributes[0] = leati_fusion_int("transB", leati_attributes_int(&node->attributes, "transB", 0));
     p.attribute_count = 1;
   }
@@ -198,7 +198,7 @@ static int32_t take_operands(leati_fusion *f, uint32_t n, bool *out_done, leat_e
 bool leati_integer_takes(const leat_graph *graph, uint32_t v) {
   const values all = {.graph = graph};
   bool taken = !graph->values[v].is_output && graph->values[v].kind == LEATI_VALUE_RESULT &&
-               leati_fusion_is(&graph->nodes[graph->values[v].source], "", "DequantizeLinear");
+               leati_fusion_is(&graph->nodes[graph->values[v].source], LEATI_IS_DEQUANTIZE_LINEAR);
   for (uint32_t n = taken ? graph->values[v].source : 0; n < graph->node_count && taken; ++n) {
     const leati_node *const node = &graph->nodes[n], *from[2];
     for (uint32_t i = 0; i < node->input_count && taken; ++i) {
@@ -213,12 +213,12 @@ bool leati_integer_takes(const leat_graph *graph, uint32_t v) {
 /* Reads `sums`, which a product gives, and `scale` as a product of two; false: they are something else. */
 static bool read_scaled(const leati_fusion *f, uint32_t sums, uint32_t scale, product *out) {
   uint32_t made;
-  if (!leati_expression_inside(f, sums, "Cast", &made)) {
+  if (!leati_expression_inside(f, sums, LEATI_IS_CAST, &made)) {
     return false;
   }
   const leati_node *const node = leati_fusion_private_maker(f, made), *const scales = leati_fusion_maker(f, scale);
-  const bool conv = leati_fusion_is(node, "", "ConvInteger");
-  if ((!conv && !leati_fusion_is(node, "", "MatMulInteger")) || !leati_fusion_is(scales, "", "Mul") ||
+  const bool conv = leati_fusion_is(node, LEATI_IS_CONV_INTEGER);
+  if ((!conv && !leati_fusion_is(node, LEATI_IS_MATMUL_INTEGER)) || !leati_fusion_is(scales, LEATI_IS_MUL) ||
       leati_fusion_type(f, sums) != LEAT_TYPE_FLOAT32) {
     return false;
   }
@@ -238,7 +238,7 @@ static bool read_scaled(const leati_fusion *f, uint32_t sums, uint32_t scale, pr
 }
 
 static int32_t take_scales(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Mul"); ++side) {
+  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], LEATI_IS_MUL); ++side) {
     const uint32_t sums = f->nodes[n].inputs[side], scale = f->nodes[n].inputs[1 - side];
     product p;
     if (read_scaled(f, sums, scale, &p)) {
@@ -251,11 +251,11 @@ static int32_t take_scales(leati_fusion *f, uint32_t n, bool *out_done, leat_err
 /* ---- What is done with floats ------------------------------------------------------------------------------------ */
 
 static int32_t take_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Add"); ++side) {
+  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], LEATI_IS_ADD); ++side) {
     const uint32_t from = f->nodes[n].inputs[side], bias = f->nodes[n].inputs[1 - side];
     product p;
     /* A list is for the last dimension: of matrices that of columns, of images none that is known here. */
-    const bool conv = leati_fusion_is(leati_fusion_maker(f, from), "leat", "QuantizedConv");
+    const bool conv = leati_fusion_is(leati_fusion_maker(f, from), LEATI_IS_QUANTIZED_CONV);
     if (from != bias && (leati_fusion_rank(f, bias) == 1) != conv && read_product(f, from, &p) &&
         p.inputs[BIAS] == LEAT_GRAPH_NO_VALUE && !has_activation(&p)) {
       p.inputs[BIAS] = bias; /* which the operator refuses where it is something else */
@@ -267,8 +267,8 @@ static int32_t take_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error
 
 static int32_t take_relu(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   product p;
-  if (!leati_fusion_is(&f->nodes[n], "", "Relu") || !read_product(f, f->nodes[n].inputs[0], &p) || has_activation(&p) ||
-      p.attribute_count == LEATI_FUSION_ATTRIBUTES_MAX) {
+  if (!leati_fusion_is(&f->nodes[n], LEATI_IS_RELU) || !read_product(f, f->nodes[n].inputs[0], &p) ||
+      has_activation(&p) || p.attribute_count == LEATI_FUSION_ATTRIBUTES_MAX) {
     return LEAT_OK;
   }
   p.attributes[p.attribute_count++] = leati_fusion_string("activation", "Relu");
@@ -279,7 +279,7 @@ static int32_t take_result(leati_fusion *f, uint32_t n, bool *out_done, leat_err
   const leati_node *const node = &f->nodes[n];
   product p;
   /* Of another precision than float32, or to another type than bytes, the operator's result is another one. */
-  if (!leati_fusion_is(node, "", "QuantizeLinear") || !is_one(f, node->inputs[1]) ||
+  if (!leati_fusion_is(node, LEATI_IS_QUANTIZE_LINEAR) || !is_one(f, node->inputs[1]) ||
       leati_attributes_int(&node->attributes, "precision", 0) > 1 || !read_product(f, node->inputs[0], &p)) {
     return LEAT_OK;
   }

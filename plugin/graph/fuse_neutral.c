@@ -21,12 +21,19 @@ static bool is_all(const leati_fusion *f, uint32_t v, bool expected) {
 
 int32_t leati_fuse_neutral(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
-  const bool both = leati_fusion_is(node, "", "And");
-  const char *const name = both ? "And" : leati_fusion_is(node, "", "Or") ? "Or" : "Xor";
-  if (!leati_fusion_is(node, "", name) || !is_all(f, node->inputs[0], both) || is_all(f, node->inputs[1], both)) {
+  const bool both = leati_fusion_is(node, LEATI_IS_AND);
+  const bool either = leati_fusion_is(node, LEATI_IS_OR);
+  if ((!both && !either && !leati_fusion_is(node, LEATI_IS_XOR)) || !is_all(f, node->inputs[0], both) ||
+      is_all(f, node->inputs[1], both)) {
     return LEAT_OK;
   }
   const uint32_t turned[] = {node->inputs[1], node->inputs[0]};
-  const leati_fusion_node with = {.domain = "", .op = name, .since_version = 7, .input_count = 2, .inputs = turned};
+  const leati_fusion_node with = {.domain = "",
+                                  .op = both     ? "And"
+                                        : either ? "Or"
+                                                 : "Xor",
+                                  .since_version = 7,
+                                  .input_count = 2,
+                                  .inputs = turned};
   return leati_fusion_replace(f, n, &with, out_done, err);
 }

@@ -22,7 +22,7 @@ static bool one_axis(const leati_fusion *f, const leati_node *node, int64_t *out
 /* Whether a value is the mean along the last dimension, which stays, of `*out`. */
 static bool is_mean(const leati_fusion *f, uint32_t v, uint32_t *out) {
   const leati_node *const node = leati_fusion_private_maker(f, v);
-  if (!leati_fusion_is(node, "", "ReduceMean")) {
+  if (!leati_fusion_is(node, LEATI_IS_REDUCE_MEAN)) {
     return false;
   }
   int64_t axis;
@@ -34,8 +34,8 @@ static bool is_mean(const leati_fusion *f, uint32_t v, uint32_t *out) {
 /* Whether a value is a square, of `*out`, which that takes so often. */
 static bool is_square(const leati_fusion *f, uint32_t v, uint32_t *out, uint32_t *out_uses) {
   uint32_t both[2];
-  const bool power = leati_expression_operands(f, v, "Pow", both) && leati_fusion_is_scalar(f, both[1], 2.0);
-  const bool product = !power && leati_expression_operands(f, v, "Mul", both) && both[0] == both[1];
+  const bool power = leati_expression_operands(f, v, LEATI_IS_POW, both) && leati_fusion_is_scalar(f, both[1], 2.0);
+  const bool product = !power && leati_expression_operands(f, v, LEATI_IS_MUL, both) && both[0] == both[1];
   *out = power || product ? both[0] : LEAT_GRAPH_NO_VALUE;
   *out_uses = power ? 1 : 2;
   return power || product;
@@ -44,15 +44,15 @@ static bool is_square(const leati_fusion *f, uint32_t v, uint32_t *out, uint32_t
 /* Whether a value is sqrt(mean(x^2) + epsilon), for an x of its own rows. */
 static bool is_root(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32_t *out_uses, float *out_epsilon) {
   uint32_t sum, mean, square;
-  return leati_expression_inside(f, v, "Sqrt", &sum) &&
-         leati_expression_beside_scalar(f, sum, "Add", &mean, out_epsilon) && is_mean(f, mean, &square) &&
+  return leati_expression_inside(f, v, LEATI_IS_SQRT, &sum) &&
+         leati_expression_beside_scalar(f, sum, LEATI_IS_ADD, &mean, out_epsilon) && is_mean(f, mean, &square) &&
          is_square(f, square, out_x, out_uses);
 }
 
 /* Whether a value is x / sqrt(mean(x^2) + epsilon), as a quotient or a product. `*out_uses`: how often it takes x. */
 static bool is_scaled(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32_t *out_uses, float *out_epsilon) {
   uint32_t both[2], inverse[2], root, x;
-  if (leati_expression_operands(f, v, "Div", both)) {
+  if (leati_expression_operands(f, v, LEATI_IS_DIV, both)) {
     *out_x = both[0];
     if (!is_root(f, both[1], &x, out_uses, out_epsilon) || x != both[0]) {
       return false;
@@ -60,16 +60,16 @@ static bool is_scaled(const leati_fusion *f, uint32_t v, uint32_t *out_x, uint32
     ++*out_uses;
     return true;
   }
-  if (!leati_expression_operands(f, v, "Mul", both)) {
+  if (!leati_expression_operands(f, v, LEATI_IS_MUL, both)) {
     return false;
   }
   bool is = false;
   for (int side = 0; side < 2 && !is; ++side) {
     const bool one =
-        leati_expression_operands(f, both[side], "Div", inverse) && leati_fusion_is_scalar(f, inverse[0], 1.0);
+        leati_expression_operands(f, both[side], LEATI_IS_DIV, inverse) && leati_fusion_is_scalar(f, inverse[0], 1.0);
     root = one ? inverse[1] : LEAT_GRAPH_NO_VALUE;
     *out_x = both[1 - side];
-    is = (one || leati_expression_inside(f, both[side], "Reciprocal", &root)) &&
+    is = (one || leati_expression_inside(f, both[side], LEATI_IS_RECIPROCAL, &root)) &&
          is_root(f, root, &x, out_uses, out_epsilon) && x == *out_x;
   }
   if (is) {
@@ -100,18 +100,18 @@ static int32_t write_norm(leati_fusion *f, uint32_t n, leati_fusion_node with, f
 }
 
 int32_t leati_fuse_layer_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  for (uint32_t side = 0; side < 4 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Add"); ++side) {
+  for (uint32_t side = 0; side < 4 && !*out_done && leati_fusion_is(&f->nodes[n], LEATI_IS_ADD); ++side) {
     const leati_node *const node = &f->nodes[n];
     const uint32_t product = node->inputs[side & 1], bias = node->inputs[1 - (side & 1)];
     uint32_t factors[2], centred, uses, means[2], x;
     float epsilon;
-    if (!leati_expression_operands(f, product, "Mul", factors) ||
+    if (!leati_expression_operands(f, product, LEATI_IS_MUL, factors) ||
         !is_scaled(f, factors[side >> 1], &centred, &uses, &epsilon) || f->uses[centred] != uses) {
       continue;
     }
     const leati_node *const difference = leati_fusion_maker(f, centred);
     const uint32_t scale = factors[1 - (side >> 1)];
-    if (leati_fusion_is(difference, "", "Sub")) {
+    if (leati_fusion_is(difference, LEATI_IS_SUB)) {
       memcpy(means, difference->inputs, sizeof(means));
       if (is_mean(f, means[1], &x) && x == means[0] && leati_fusion_is_row(f, scale, x) &&
           leati_fusion_is_row(f, bias, x)) {
@@ -126,7 +126,7 @@ int32_t leati_fuse_layer_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_
 }
 
 int32_t leati_fuse_rms_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Mul"); ++side) {
+  for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], LEATI_IS_MUL); ++side) {
     const leati_node *const node = &f->nodes[n];
     const uint32_t scale = node->inputs[1 - side];
     uint32_t x, uses;
@@ -143,12 +143,13 @@ int32_t leati_fuse_rms_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_er
 
 /* Norms of rows, and what they are called where they add up the rows first. */
 static const struct {
-  const char *name, *skip;
+  leati_known_op op;
+  const char *skip;
   uint32_t inputs;
 } norms[] = {
-    {"LayerNormalization", "SkipLayerNormalization", 3},
-    {"RMSNormalization", "SkipSimplifiedLayerNormalization", 2},
-    {"SimplifiedLayerNormalization", "SkipSimplifiedLayerNormalization", 2},
+    {LEATI_IS_LAYER_NORMALIZATION, "SkipLayerNormalization", 3},
+    {LEATI_IS_RMS_NORMALIZATION, "SkipSimplifiedLayerNormalization", 2},
+    {LEATI_IS_SIMPLIFIED_LAYER_NORMALIZATION, "SkipSimplifiedLayerNormalization", 2},
 };
 
 /* Whether the rows of a value are added to those of `sum`, each to one or the same few over and over. */
@@ -184,7 +185,7 @@ static int32_t is_scattered(const leati_fusion *f, uint32_t v, bool *out, leat_e
 int32_t leati_fuse_skip_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   uint32_t which = 0;
-  while (which < sizeof(norms) / sizeof(norms[0]) && !leati_fusion_is(node, "", norms[which].name)) {
+  while (which < sizeof(norms) / sizeof(norms[0]) && !leati_fusion_is(node, norms[which].op)) {
     ++which;
   }
   if (which == sizeof(norms) / sizeof(norms[0]) || !leati_norm_is_of_rows(f, node)) {
@@ -193,7 +194,7 @@ int32_t leati_fuse_skip_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   const uint32_t sum = node->inputs[0], scale = node->inputs[1];
   const uint32_t bias = norms[which].inputs == 3 ? leati_fusion_input(node, 2) : LEAT_GRAPH_NO_VALUE;
   const leati_node *const add = leati_fusion_maker(f, sum);
-  if (!leati_fusion_is(add, "", "Add")) {
+  if (!leati_fusion_is(add, LEATI_IS_ADD)) {
     return LEAT_OK;
   }
   const uint32_t side = leati_fusion_same_shape(f, add->inputs[0], sum) ? 0 : 1, at = f->makers[sum];

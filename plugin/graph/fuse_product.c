@@ -70,11 +70,11 @@ static void read_activation(const leati_node *node, product *out) {
 
 /* Reads a node as a product; false: it is none, or NULL. */
 static bool read_product(const leati_fusion *f, const leati_node *node, product *out) {
-  const bool gemm = leati_fusion_is(node, "", "Gemm"), fused_conv = leati_fusion_is(node, "leat", "FusedConv");
-  const bool fused = fused_conv || leati_fusion_is(node, "leat", "FusedMatMul");
-  const bool conv = fused_conv || leati_fusion_is(node, "", "Conv");
-  if (!gemm && !fused && !conv && !leati_fusion_is(node, "", "MatMul") &&
-      !leati_fusion_is(node, "com.microsoft", "FusedMatMul")) {
+  const bool gemm = leati_fusion_is(node, LEATI_IS_GEMM), fused_conv = leati_fusion_is(node, LEATI_IS_FUSED_CONV);
+  const bool fused = fused_conv || leati_fusion_is(node, LEATI_IS_FUSED_MATMUL);
+  const bool conv = fused_conv || leati_fusion_is(node, LEATI_IS_CONV);
+  if (!gemm && !fused && !conv && !leati_fusion_is(node, LEATI_IS_MATMUL) &&
+      !leati_fusion_is(node, LEATI_IS_ORT_FUSED_MATMUL)) {
     return false;
   }
   *out = (product){.conv = conv, .inputs = {0, 0, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE}};
@@ -144,12 +144,12 @@ static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool
 int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   product p;
-  if (!leati_fusion_is(node, "", "Reshape") || !read_maker(f, node->inputs[0], &p) || p.conv ||
+  if (!leati_fusion_is(node, LEATI_IS_RESHAPE) || !read_maker(f, node->inputs[0], &p) || p.conv ||
       p.inputs[3] != LEAT_GRAPH_NO_VALUE) {
     return LEAT_OK;
   }
   const leati_node *const before = leati_fusion_maker(f, p.inputs[0]);
-  if (!leati_fusion_is(before, "", "Reshape") || p.shape_rank != 0 || leati_fusion_rank(f, p.inputs[1]) > 2 ||
+  if (!leati_fusion_is(before, LEATI_IS_RESHAPE) || p.shape_rank != 0 || leati_fusion_rank(f, p.inputs[1]) > 2 ||
       leati_attributes_int(&leati_fusion_maker(f, node->inputs[0])->attributes, "transA", 0) != 0) {
     return LEAT_OK;
   }
@@ -158,12 +158,12 @@ int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_err
 }
 
 /* Calls `take` for each of the two inputs of a node that a product makes, with the other input, until one is taken. */
-static int32_t take_sides(leati_fusion *f, uint32_t n, const char *op, bool both,
+static int32_t take_sides(leati_fusion *f, uint32_t n, leati_known_op op, bool both,
                           bool (*take)(const leati_fusion *f, product *p, uint32_t from, uint32_t other),
                           bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   const uint32_t inputs[2] = {leati_fusion_input(node, 0), leati_fusion_input(node, 1)};
-  for (int side = 0; side < (both ? 2 : 1) && !*out_done && leati_fusion_is(&f->nodes[n], "", op); ++side) {
+  for (int side = 0; side < (both ? 2 : 1) && !*out_done && leati_fusion_is(&f->nodes[n], op); ++side) {
     product p;
     if (inputs[0] != inputs[1] && read_maker(f, inputs[side], &p) && take(f, &p, inputs[side], inputs[1 - side])) {
       LEATI_TRY(write_product(f, n, &p, out_done, err));
@@ -183,7 +183,7 @@ static bool take_bias(const leati_fusion *f, product *p, uint32_t from, uint32_t
 }
 
 int32_t leati_fuse_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  return take_sides(f, n, "Add", true, take_bias, out_done, err);
+  return take_sides(f, n, LEATI_IS_ADD, true, take_bias, out_done, err);
 }
 
 static bool take_alpha(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
@@ -205,8 +205,8 @@ static bool take_divisor(const leati_fusion *f, product *p, uint32_t from, uint3
 }
 
 int32_t leati_fuse_scale(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  LEATI_TRY(take_sides(f, n, "Mul", true, take_alpha, out_done, err));
-  return *out_done ? LEAT_OK : take_sides(f, n, "Div", false, take_divisor, out_done, err);
+  LEATI_TRY(take_sides(f, n, LEATI_IS_MUL, true, take_alpha, out_done, err));
+  return *out_done ? LEAT_OK : take_sides(f, n, LEATI_IS_DIV, false, take_divisor, out_done, err);
 }
 
 static bool take_residual(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
@@ -220,11 +220,11 @@ static bool take_residual(const leati_fusion *f, product *p, uint32_t from, uint
 
 /* Whether a node leaves the elements of its first input in their order. */
 static bool keeps_order(const leati_fusion *f, const leati_node *node) {
-  if (leati_fusion_is(node, "", "Reshape") || leati_fusion_is(node, "", "Squeeze") ||
-      leati_fusion_is(node, "", "Unsqueeze") || leati_fusion_is(node, "", "Flatten")) {
+  if (leati_fusion_is(node, LEATI_IS_RESHAPE) || leati_fusion_is(node, LEATI_IS_SQUEEZE) ||
+      leati_fusion_is(node, LEATI_IS_UNSQUEEZE) || leati_fusion_is(node, LEATI_IS_FLATTEN)) {
     return true;
   }
-  if (!leati_fusion_is(node, "", "Transpose")) {
+  if (!leati_fusion_is(node, LEATI_IS_TRANSPOSE)) {
     return false;
   }
   const int32_t rank = leati_fusion_rank(f, node->inputs[0]);
@@ -254,7 +254,7 @@ static uint32_t before_reshaping(const leati_fusion *f, uint32_t v) {
 /* Adds to a product of matrices what is added behind reshapes. */
 static int32_t take_residual_of_shape(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
-  for (uint32_t side = 0; side < 2 && leati_fusion_is(&f->nodes[n], "", "Add") && !*out_done; ++side) {
+  for (uint32_t side = 0; side < 2 && leati_fusion_is(&f->nodes[n], LEATI_IS_ADD) && !*out_done; ++side) {
     const uint32_t from = node->inputs[side], other = node->inputs[1 - side], made = before_reshaping(f, from);
     product p;
     if (made != from && from != other && read_maker(f, made, &p) && !p.conv &&
@@ -280,7 +280,7 @@ static bool ask_few_rows(const leat_device *device, uint32_t count, const leati_
 
 /* Whether a node adds up few rows and normalises them, and gives no more than the norm and perhaps the sum. */
 static bool adds_few_rows(const leati_fusion *f, const leati_node *node) {
-  if (!leati_fusion_is(node, "com.microsoft", "SkipSimplifiedLayerNormalization") ||
+  if (!leati_fusion_is(node, LEATI_IS_SKIP_SIMPLIFIED_LAYER_NORMALIZATION) ||
       leati_fusion_input(node, 3) != LEAT_GRAPH_NO_VALUE) {
     return false;
   }
@@ -326,7 +326,7 @@ static int32_t take_residual_of_norm(leati_fusion *f, uint32_t n, bool *out_done
 }
 
 int32_t leati_fuse_residual(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  LEATI_TRY(take_sides(f, n, "Add", true, take_residual, out_done, err));
+  LEATI_TRY(take_sides(f, n, LEATI_IS_ADD, true, take_residual, out_done, err));
   if (!*out_done) {
     LEATI_TRY(take_residual_of_shape(f, n, out_done, err));
   }
@@ -336,7 +336,7 @@ int32_t leati_fuse_residual(leati_fusion *f, uint32_t n, bool *out_done, leat_er
 /* The bounds of a Clip that are constants, or not there. */
 static bool read_clip(const leati_fusion *f, const leati_node *node, float *parameters) {
   const float otherwise[2] = {-FLT_MAX, FLT_MAX};
-  bool known = leati_fusion_is(node, "", "Clip");
+  bool known = leati_fusion_is(node, LEATI_IS_CLIP);
   for (uint32_t i = 0; i < 2 && known; ++i) {
     const uint32_t v = leati_fusion_input(node, i + 1);
     parameters[i] = otherwise[i];
@@ -400,7 +400,7 @@ int32_t leati_fuse_gate(leati_fusion *f, uint32_t n, bool *out_done, leat_error 
     return LEAT_OK;
   }
   const leati_node *const times = leati_fusion_private_maker(f, p.inputs[0]);
-  for (uint32_t side = 0; side < 2 && leati_fusion_is(times, "", "Mul") && !*out_done; ++side) {
+  for (uint32_t side = 0; side < 2 && leati_fusion_is(times, LEATI_IS_MUL) && !*out_done; ++side) {
     const uint32_t x = times->inputs[side], gate = times->inputs[1 - side];
     if (leati_fusion_same_shape(f, x, times->outputs[0]) && is_gate(f, gate, x)) {
       p.inputs[0] = x;
@@ -431,7 +431,7 @@ static bool read_pointwise(const leati_fusion *f, const leati_node *node, produc
 /* The images of which a node gives the mean of each channel; LEAT_GRAPH_NO_VALUE: it is another one. What was several
  * elements and is one has been reduced, whatever axes say of those that are one already. */
 static uint32_t read_means(const leati_fusion *f, const leati_node *node) {
-  if (!leati_fusion_is(node, "", "GlobalAveragePool") && !leati_fusion_is(node, "", "ReduceMean")) {
+  if (!leati_fusion_is(node, LEATI_IS_GLOBAL_AVERAGE_POOL) && !leati_fusion_is(node, LEATI_IS_REDUCE_MEAN)) {
     return LEAT_GRAPH_NO_VALUE;
   }
   return is_gate(f, node->outputs[0], node->inputs[0]) ? node->inputs[0] : LEAT_GRAPH_NO_VALUE;
@@ -609,7 +609,8 @@ typedef struct multiplication {
 /* Reads the norm that makes a value, or the Mul that does so for one input alone. */
 static bool read_multiplication(const leati_fusion *f, uint32_t v, multiplication *out) {
   const leati_node *const norm = leati_fusion_maker(f, v), *const times = leati_fusion_private_maker(f, v);
-  if (leati_fusion_is(norm, "", "RMSNormalization") || leati_fusion_is(norm, "", "SimplifiedLayerNormalization")) {
+  if (leati_fusion_is(norm, LEATI_IS_RMS_NORMALIZATION) ||
+      leati_fusion_is(norm, LEATI_IS_SIMPLIFIED_LAYER_NORMALIZATION)) {
     *out = (multiplication){.x = norm->inputs[0],
                             .factor = norm->inputs[1],
                             .norm = true,
@@ -617,7 +618,7 @@ static bool read_multiplication(const leati_fusion *f, uint32_t v, multiplicatio
     return leati_norm_is_of_rows(f, norm) && leati_fusion_is_row(f, out->factor, out->x);
   }
   bool is = false;
-  for (uint32_t side = 0; side < 2 && !is && leati_fusion_is(times, "", "Mul"); ++side) {
+  for (uint32_t side = 0; side < 2 && !is && leati_fusion_is(times, LEATI_IS_MUL); ++side) {
     *out = (multiplication){.x = times->inputs[side], .factor = times->inputs[1 - side]};
     is = leati_fusion_same_shape(f, out->x, v) &&
          (leati_fusion_same_shape(f, out->factor, v) || leati_fusion_is_row(f, out->factor, out->x));
@@ -679,7 +680,7 @@ static int32_t factor_products(leati_fusion *f, uint32_t n, bool *out_done, leat
 }
 
 int32_t leati_fuse_factor(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  if (leati_fusion_is(&f->nodes[n], "leat", "MultiMatMul")) {
+  if (leati_fusion_is(&f->nodes[n], LEATI_IS_MULTI_MATMUL)) {
     return factor_products(f, n, out_done, err);
   }
   product p;

@@ -30,8 +30,8 @@ static bool slices_half(const leati_fusion *f, const leati_node *node, bool seco
 /* Whether `v` is the first or second half of the last dimension of another value, of which it is a part. */
 static bool is_half(const leati_fusion *f, uint32_t v, bool second, uint32_t *out_whole) {
   const leati_node *const node = leati_fusion_maker(f, v);
-  const bool slices = leati_fusion_is(node, "", "Slice");
-  if (!slices && !leati_fusion_is(node, "", "Split")) {
+  const bool slices = leati_fusion_is(node, LEATI_IS_SLICE);
+  if (!slices && !leati_fusion_is(node, LEATI_IS_SPLIT)) {
     return false;
   }
   *out_whole = node->inputs[0];
@@ -52,23 +52,23 @@ static bool is_half(const leati_fusion *f, uint32_t v, bool second, uint32_t *ou
 static bool is_rotated(const leati_fusion *f, uint32_t v, uint32_t *out_x) {
   const leati_node *const node = leati_fusion_private_maker(f, v);
   uint32_t first;
-  if (!leati_fusion_is(node, "", "Concat") || node->input_count != 2 ||
+  if (!leati_fusion_is(node, LEATI_IS_CONCAT) || node->input_count != 2 ||
       !is_last(f, v, leati_attributes_int(&node->attributes, "axis", 0))) {
     return false;
   }
   const leati_node *const negated = leati_fusion_private_maker(f, node->inputs[0]);
-  return leati_fusion_is(negated, "", "Neg") && is_half(f, negated->inputs[0], true, out_x) &&
+  return leati_fusion_is(negated, LEATI_IS_NEG) && is_half(f, negated->inputs[0], true, out_x) &&
          is_half(f, node->inputs[1], false, &first) && first == *out_x;
 }
 
 int32_t leati_fuse_rotary(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
-  for (uint32_t side = 0; side < 4 && !*out_done && leati_fusion_is(&f->nodes[n], "", "Add"); ++side) {
+  for (uint32_t side = 0; side < 4 && !*out_done && leati_fusion_is(&f->nodes[n], LEATI_IS_ADD); ++side) {
     const leati_node *const straight = leati_fusion_private_maker(f, node->inputs[side & 1]);
     const leati_node *const crossed = leati_fusion_private_maker(f, node->inputs[1 - (side & 1)]);
     const uint32_t which = side >> 1;
     uint32_t x;
-    if (!leati_fusion_is(straight, "", "Mul") || !leati_fusion_is(crossed, "", "Mul") ||
+    if (!leati_fusion_is(straight, LEATI_IS_MUL) || !leati_fusion_is(crossed, LEATI_IS_MUL) ||
         !is_rotated(f, crossed->inputs[which], &x) || (straight->inputs[0] != x && straight->inputs[1] != x) ||
         !leati_fusion_same_shape(f, x, node->outputs[0])) {
       continue;

@@ -106,13 +106,8 @@ struct leati_fused_op *leati_fusion_end(leati_fusion *fusion) {
 
 /* ---- Looking ---------------------------------------------------------------------------------------------------- */
 
-/* Rules ask this of every node, many times: most names differ in their first letter. */
-bool leati_fusion_is(const leati_node *node, const char *domain, const char *name) {
-  if (node == NULL) {
-    return false;
-  }
-  const leat_op_info *const info = &node->op->def->info;
-  return info->name[0] == name[0] && strcmp(info->name, name) == 0 && strcmp(info->domain, domain) == 0;
+bool leati_fusion_is(const leati_node *node, leati_known_op op) {
+  return node != NULL && node->known == op;
 }
 
 const leati_node *leati_fusion_maker(const leati_fusion *f, uint32_t v) {
@@ -353,6 +348,7 @@ static int32_t make_node(const leati_fusion *f, const leat_graph_node *with, str
   LEATI_TRY(
       leati_attributes_keep(&made->op->def->info, with->attribute_count, with->attributes, &made->attributes, err));
   *out = (leati_node){.op = made->op,
+                      .known = leati_known_op_of(made->op),
                       .input_count = with->input_count,
                       .output_count = with->output_count,
                       .inputs = made->arguments,

@@ -55,7 +55,7 @@ typedef int32_t leati_fusion_rule(leati_fusion *f, uint32_t n, bool *out_done, l
 /* ---- What rules are made of ------------------------------------------------------------------------------------- */
 
 /** Whether a node is this operator; NULL is none. */
-bool leati_fusion_is(const leati_node *node, const char *domain, const char *name);
+bool leati_fusion_is(const leati_node *node, leati_known_op op);
 /** The node that runs to make value `v`, which may be LEAT_GRAPH_NO_VALUE; NULL: there is none. */
 const leati_node *leati_fusion_maker(const leati_fusion *f, uint32_t v);
 /** The same if the value is for one input alone, so that nobody else needs it. */

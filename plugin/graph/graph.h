@@ -12,6 +12,7 @@
 #include "device/device.h"
 #include "graph/attributes.h"
 #include "graph/graph_plan_cache.h"
+#include "graph/known_ops.h"
 #include "graph/program_cache.h"
 #include "graph/shared_constants.h"
 #include "ops/op.h"
@@ -45,7 +46,8 @@ typedef struct leati_value {
 
 typedef struct leati_node {
   leat_op *op;
-  char *name; /**< for messages; NULL: it has none */
+  leati_known_op known; /**< which of those that rules look for it is */
+  char *name;           /**< for messages; NULL: it has none */
   uint32_t input_count, output_count;
   const uint32_t *inputs, *outputs; /**< values */
   leati_kept_attributes attributes;
