@@ -83,11 +83,11 @@ static void log_graph(const leati_callee *callee, const OrtLogger *logger) {
   describe_fusions(callee, fusions, sizeof(fusions));
   leati_ort_log(runtime, logger, ORT_LOGGING_LEVEL_INFO,
                 LEATI_PROVIDER_NAME
-                ": %s: %llu launches, which compiled %llu pipelines, of %u dispatches in %u levels and %u copies; "
-                "%llu bytes of constants, %llu of arena%s",
-                callee->label, (unsigned long long)info.launch_count, (unsigned long long)info.compile_count,
-                info.dispatch_count, info.level_count, info.copy_count, (unsigned long long)info.constant_bytes,
-                (unsigned long long)info.arena_bytes, fusions);
+                ": %s: %llu launches, of %u dispatches in %u levels and %u copies; %llu bytes of constants, %llu of "
+                "arena; %llu pipelines compiled by launches%s",
+                callee->label, (unsigned long long)info.launch_count, info.dispatch_count, info.level_count,
+                info.copy_count, (unsigned long long)info.constant_bytes, (unsigned long long)info.arena_bytes,
+                (unsigned long long)info.compile_count, fusions);
 }
 
 /* Builds the graph, of which the description says everything. */
