@@ -256,8 +256,8 @@ static int32_t take_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error
     product p;
     /* A list is for the last dimension: of matrices that of columns, of images none that is known here. */
     const bool conv = leati_fusion_is(leati_fusion_maker(f, from), LEATI_IS_QUANTIZED_CONV);
-    if (from != bias && (leati_fusion_rank(f, bias) == 1) != conv && read_product(f, from, &p) &&
-        p.inputs[BIAS] == LEAT_GRAPH_NO_VALUE && !has_activation(&p)) {
+    if (from != bias && (leati_fusion_rank(f, bias) == 1) != conv && (conv || leati_fusion_is_row(f, bias, from)) &&
+        read_product(f, from, &p) && p.inputs[BIAS] == LEAT_GRAPH_NO_VALUE && !has_activation(&p)) {
       p.inputs[BIAS] = bias; /* which the operator refuses where it is something else */
       LEATI_TRY(write_product(f, n, &p, out_done, err));
     }

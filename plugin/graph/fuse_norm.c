@@ -174,6 +174,10 @@ static int32_t is_scattered(const leati_fusion *f, uint32_t v, bool *out, leat_e
   leati_view view = {.present = true};
   *out = false;
   for (int i = 0; i < VIEWS_FOLLOWED && maker != NULL && maker->op->def->view != NULL && view.present && !*out; ++i) {
+    if (leati_fusion_follows_values(f, maker)) { /* a Slice by computed steps: with some it does, with others not */
+      *out = true;
+      return LEAT_OK;
+    }
     LEATI_TRY(leati_fusion_left(f, maker, v, &view, err));
     *out = view.present && !view.compact;
     v = leati_fusion_input(maker, 0);

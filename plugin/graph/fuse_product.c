@@ -139,6 +139,16 @@ static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 
+/* Whether a value has the shape of `x` times a matrix, or list, by its rank, of which `y` is a product. */
+static bool has_rows_of(const leati_fusion *f, uint32_t v, uint32_t x, uint32_t y, int32_t matrix_rank) {
+  const int32_t rank = leati_fusion_rank(f, x), columns = matrix_rank == 2 ? 1 : 0;
+  bool has = rank != 0 && leati_fusion_rank(f, v) == rank - 1 + columns;
+  for (int32_t d = 0; d < rank - 1 && has; ++d) {
+    has = leati_fusion_same_size(f, v, d, x, d);
+  }
+  return has && (columns == 0 || leati_fusion_same_size(f, v, rank - 1, y, leati_fusion_rank(f, y) - 1));
+}
+
 /* ONNX Runtime writes MatMul and Add so. If the product of what was not reshaped with one matrix has the shape of the
  * result, the rows are the same ones. */
 int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
@@ -154,7 +164,9 @@ int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_err
     return LEAT_OK;
   }
   p.inputs[0] = before->inputs[0];
-  return write_product(f, n, &p, out_done, err);
+  return has_rows_of(f, node->outputs[0], p.inputs[0], node->inputs[0], leati_fusion_rank(f, p.inputs[1]))
+             ? write_product(f, n, &p, out_done, err)
+             : LEAT_OK;
 }
 
 /* Calls `take` for each of the two inputs of a node that a product makes, with the other input, until one is taken. */
@@ -179,7 +191,7 @@ static bool is_plain(const product *p) {
 static bool take_bias(const leati_fusion *f, product *p, uint32_t from, uint32_t other) {
   const bool plain = is_plain(p);
   p->inputs[2] = other;
-  return !p->conv && plain && leati_fusion_rank(f, other) == 1 && leati_fusion_rank(f, from) > 1;
+  return !p->conv && plain && leati_fusion_rank(f, from) > 1 && leati_fusion_is_row(f, other, from);
 }
 
 int32_t leati_fuse_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {

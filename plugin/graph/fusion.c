@@ -321,6 +321,16 @@ int32_t leati_fusion_check(const leati_inference *inference, const leati_node *n
   return status;
 }
 
+bool leati_fusion_follows_values(const leati_fusion *f, const leati_node *node) {
+  bool follows = false;
+  for (uint32_t i = 0; i < node->input_count && !follows; ++i) {
+    const uint32_t v = node->inputs[i];
+    follows = v != LEAT_GRAPH_NO_VALUE && leati_op_is_host(node->op->def->info.host_inputs, i) &&
+              f->graph->values[v].kind != LEATI_VALUE_CONSTANT;
+  }
+  return follows;
+}
+
 int32_t leati_fusion_left(const leati_fusion *f, const leati_node *node, uint32_t v, leati_view *out, leat_error *err) {
   leati_arguments a;
   bool known;

@@ -79,8 +79,10 @@ int64_t leati_fusion_size(const leati_fusion *f, uint32_t v, int32_t d);
  * @param count at most LEATI_QUESTION_VALUES_MAX */
 bool leati_fusion_ask(const leati_fusion *f, leati_question *question, uint32_t count, const uint32_t *values,
                       uint64_t with);
-/** What a node leaves in its first input for output `v` (leati_op_def::view); `out->present` is false if that is
- * nothing. Whether that is compact follows from which sizes are equal; all else in it is not for rules.
+/** Whether what a node does follows from elements on the host that are no constants. */
+bool leati_fusion_follows_values(const leati_fusion *f, const leati_node *node);
+/** What a node that does not leaves in its first input for output `v` (leati_op_def::view); `out->present` is false if
+ * that is nothing. Whether that is compact follows from which sizes are equal; all else in it is not for rules.
  * @errors OUT_OF_MEMORY */
 int32_t leati_fusion_left(const leati_fusion *f, const leati_node *node, uint32_t v, leati_view *out, leat_error *err);
 /** Whether a value is of one element, of float32 or 16 bits, that is known on the host, and what that is. */
