@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Rules about what stands around a matrix product or a convolution: it becomes the end of leat's FusedMatMul and
- * FusedConv, which round as the single operators do, one after the other; and products side by side become MultiMatMul.
+ * FusedConv, which round as the single operators do, one after the other.
  */
 #ifndef LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_
 #define LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_
@@ -25,11 +25,5 @@ leati_fusion_rule leati_fuse_gate;
 /** Means of the channels of images and two convolutions of one tap of them: leat's SqueezeExcite. Node `n` is the
  * second convolution. */
 leati_fusion_rule leati_fuse_squeeze;
-/** Products of one value and given matrices: one dispatch. Node `n` is the first of them. */
-leati_fusion_rule leati_fuse_products;
-
-/** RMS norm of few rows, or a product element by element, as the first operand of a product, or of several in one
- * dispatch. Node `n` is the product. */
-leati_fusion_rule leati_fuse_factor;
 
 #endif /* LEAT_PLUGIN_GRAPH_FUSE_PRODUCT_H_ */

@@ -9,6 +9,7 @@
 #include "graph/fuse_neutral.h"
 #include "graph/fuse_norm.h"
 #include "graph/fuse_product.h"
+#include "graph/fuse_products.h"
 #include "graph/fuse_rotary.h"
 
 static leati_fusion_rule *const rules[LEATI_FUSION_CHANNELS_LAST] = {
