@@ -201,6 +201,26 @@ static void slow_is_no_hang(void **state) {
   assert_true(is_right(&got));
 }
 
+/* A machine that keeps who watches from looking may keep the process from its work as well. */
+static void a_pause_of_the_machine_is_no_hang(void **state) {
+  (void)state;
+  FILE *const output = tmpfile();
+  assert_non_null(output);
+  const pid_t process = start(program, "canary-hang", fileno(output));
+  leati_progress progress;
+  leati_progress_begin(process, CANARY_DEADLINE_S, &progress);
+  const struct timespec pause = {.tv_sec = 1, .tv_nsec = 200000000}, nap = {.tv_nsec = 20000000};
+  (void)nanosleep(&pause, NULL);
+  assert_int_equal(leati_progress_look(&progress), LEATI_PROGRESS_MOVES);
+  while (leati_progress_look(&progress) == LEATI_PROGRESS_MOVES) {
+    (void)nanosleep(&nap, NULL);
+  }
+  assert_int_equal(leati_progress_look(&progress), LEATI_PROGRESS_HANGS);
+  (void)kill(-process, SIGKILL);
+  (void)waitpid(process, NULL, 0);
+  (void)fclose(output);
+}
+
 static void endless_work_is_noticed(void **state) {
   (void)state;
   outcome got;
@@ -265,6 +285,7 @@ static int run_canaries(void) {
       cmocka_unit_test(crash_is_noticed),
       cmocka_unit_test(hang_is_noticed),
       cmocka_unit_test(slow_is_no_hang),
+      cmocka_unit_test(a_pause_of_the_machine_is_no_hang),
       cmocka_unit_test(endless_work_is_noticed),
       cmocka_unit_test(wrong_value_is_noticed),
       cmocka_unit_test(missing_neighbour_is_noticed),
