@@ -3,7 +3,7 @@
  * What a conformance case is, how to add one, and what it may say about the plugin.
  *
  * **Adding a case.** Write a function `static void name(leat_case_context *ctx, const void *data)` in the file of its
- * area under cases/, and add a line to the table at the end of that file:
+ * area, under cases/ or ops/, and add a line to the table at the end of that file:
  *
  *     static const leat_case event_cases[] = {
  *         {.name = "event.unrecorded.counts_as_finished", .summary = "An event never recorded counts as finished.",

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "ops/core/accuracy.h"
+#include "ops/core/bound.h"
 #include "plugin.h"
-#include "reference/accuracy.h"
-#include "reference/bound.h"
 
 /* Where the outcome goes; set once before any case runs. */
 static int result_fd = -1;

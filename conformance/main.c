@@ -16,10 +16,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "cases/op_engine.h"
 #include "child.h"
 #include "file.h"
 #include "mustpass.h"
+#include "ops/core/op_engine.h"
 #include "plugin.h"
 #include "runner.h"
 

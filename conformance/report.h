@@ -6,7 +6,7 @@
 #define LEAT_CONFORMANCE_REPORT_H_
 
 #include "case.h"
-#include "reference/accuracy.h"
+#include "ops/core/accuracy.h"
 
 /** How a case ended. The order is that of severity. */
 typedef enum leat_outcome {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cases/graph_net.h"
-#include "reference/node.h"
+#include "ops/core/node.h"
 
 enum { MAX_VALUES = 48, MAX_INPUTS = 4, MAX_ATTRIBUTES = 2 };
 

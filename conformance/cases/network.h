@@ -5,7 +5,7 @@
  * A network is made once: its operators, and its weights on the device. Any number of threads run it at once, each run
  * with an input and with blocks of its own. Every operator's output comes back, and is compared with what the CPU
  * reference makes, in double precision, of the operator's inputs as they came back: within the operator's own bound
- * (reference/bound.h), some units in the last place. The input is known, so if every step is right, the whole is. A
+ * (ops/core/bound.h), some units in the last place. The input is known, so if every step is right, the whole is. A
  * bound for the whole against the reference of the whole would be worst cases multiplied by worst cases, ten thousand
  * times as wide after a transformer block, and hide what this finds.
  */

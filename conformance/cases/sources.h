@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The sources of cases, one per area. A new area gets one line here and one in sources.c; CMake takes every .c file of
- * this folder.
+ * The sources of cases, one per area or family of operators. A new one gets one line here and one in sources.c; CMake
+ * takes every .c file of this folder and every rows.c.
  */
 #ifndef LEAT_CONFORMANCE_CASES_SOURCES_H_
 #define LEAT_CONFORMANCE_CASES_SOURCES_H_

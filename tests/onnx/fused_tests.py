@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 import on_leat
 
 # A sum has up to 29 terms (27 products, bias and residual) of numbers from -1 to 1, so each provider is off by up to
-# 31 * 2^-24 * 29 = 5.4e-5 (conformance/reference/bound.h), which Selu's slope of 1.5 * 1.25 makes 1e-4, and the
+# 31 * 2^-24 * 29 = 5.4e-5 (conformance/ops/core/bound.h), which Selu's slope of 1.5 * 1.25 makes 1e-4, and the
 # activation itself by less than 4e-6.
 # In attention a score is off by less than 4e-6 (a sum of 16 products of numbers from -1 to 1), and so are the weights,
 # which add up to 1; a sum of 40 products with them is off by 42 * 2^-24.

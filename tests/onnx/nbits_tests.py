@@ -87,7 +87,7 @@ def make_dequantized(rng, dtype, shape, block):
 def tolerance(a, weights, wanted):
     """How far two right answers may be apart: each is off by a sum of k products and a bias in float32, whose terms are
     rounded three times more at most, and with float16 by weights and the result, which are rounded to it
-    (conformance/reference/bound.h)."""
+    (conformance/ops/core/bound.h)."""
     unit = 2.0 ** -24 * (a.shape[-1] + 6) + (2.0 ** -11 if a.dtype == np.float16 else 0)
     rounded = 2.0 ** -11 * np.abs(wanted.astype(np.float64)) if a.dtype == np.float16 else 0
     return 2 * (unit * (np.abs(a.astype(np.float64)) @ np.abs(weights).T + 1) + rounded)

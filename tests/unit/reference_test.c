@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "reference/accuracy.h"
-#include "reference/node.h"
+#include "ops/core/accuracy.h"
+#include "ops/core/node.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define INT_ATTRIBUTE(n, v) \

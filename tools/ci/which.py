@@ -67,7 +67,7 @@ class Sources:
     def operators_of(self, path):
         if path.startswith('plugin/ops/kernels/'):
             return self.operators_of_kernel(path)
-        if re.match(r'plugin/ops/\w+\.c$|conformance/(cases|reference)/(op_)?\w+\.c$', path):
+        if re.match(r'plugin/ops/\w+\.c$|conformance/ops/\w+/\w+\.c$', path):
             return self.operators_named(path)
         return set()
 

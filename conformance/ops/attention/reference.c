@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Attention. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ops/core/bound.h"
+#include "ops/core/node.h"
+
+/* Keys that an implementation takes at a time at least, if it does not take all at once. */
+#define KEYS_AT_ONCE 16
+
+/* A tensor by its layout, a letter for each dimension: b batch, h head, s position, d element of the head, x heads side
+ * by side. */
+typedef struct operand {
+  const double *f;
+  const double *off; /* by how much each may be wrong; NULL: it is what it is */
+  const char *layout;
+  int64_t batch;
+  int64_t heads;
+  int64_t positions;
+  int64_t size;       /* elements of a head */
+  int64_t strides[4]; /* by batch, head, position, element */
+} operand;
+
+/* Where each letter but x stands. */
+static const char letters[] = "bhsd";
+
+/* Says how far elements lie apart, when all sizes are known. */
+static void walk(operand *x) {
+  const int64_t sizes[4] = {x->batch, x->heads, x->positions, x->size};
+  int64_t step = 1;
+  for (size_t at = strlen(x->layout); at-- > 0;) {
+    if (x->layout[at] == 'x') {
+      x->strides[3] = step;
+      x->strides[1] = step * x->size;
+      step *= x->size * x->heads;
+    } else {
+      const ptrdiff_t letter = strchr(letters, x->layout[at]) - letters;
+      x->strides[letter] = step;
+      step *= sizes[letter];
+    }
+  }
+}
+
+static const char *layout_of(const leati_ref_node *node, const char *name, const leati_ref_tensor *x) {
+  const leat_attribute *given = leati_ref_attribute(node, name);
+  return given != NULL ? given->string : strcmp(node->name, "FusedAttention") != 0 && x->rank == 3 ? "bsx" : "bhsd";
+}
+
+static bool read_operand(leati_ref_node *node, uint32_t at, const char *name, int64_t heads, operand *out) {
+  const leati_ref_tensor *x = leati_ref_input(node, at);
+  *out = (operand){.f = x->f, .layout = layout_of(node, name, x), .batch = 1, .heads = 1};
+  if (x->rank != (int32_t)strlen(out->layout)) {
+    return leati_ref_fail(node, "%s: input %u is not \"%s\"", node->name, at, out->layout);
+  }
+  for (int32_t d = 0; d < x->rank; d++) {
+    if (out->layout[d] == 'x') {
+      if (heads < 1 || x->dims[d] % heads != 0) {
+        return leati_ref_fail(node, "%s: heads do not divide a dimension", node->name);
+      }
+      out->heads = heads;
+      out->size = x->dims[d] / heads;
+    } else {
+      int64_t *const sizes[4] = {&out->batch, &out->heads, &out->positions, &out->size};
+      *sizes[strchr(letters, out->layout[d]) - letters] = x->dims[d];
+    }
+  }
+  walk(out);
+  return out->heads > 0 && out->size > 0 ? true : leati_ref_fail(node, "%s: heads of nothing", node->name);
+}
+
+/* An element of a head at a position. */
+static int64_t place_of(const operand *x, int64_t batch, int64_t head, int64_t position, int64_t element) {
+  return batch * x->strides[0] + head * x->strides[1] + position * x->strides[2] + element * x->strides[3];
+}
+
+typedef struct attention {
+  operand q;
+  operand k;
+  operand v;
+  const leati_ref_tensor *mask;
+  const leati_ref_tensor *lengths; /* keys of each batch; NULL: all have all */
+  int64_t added;                   /* to each length */
+  int64_t least;                   /* keys of a batch at least, whatever its length says, */
+  int64_t most;                    /* and at most; 0: as many as there are */
+  int64_t offset;                  /* position of the first query among the keys, */
+  bool ends;                       /* or the last query of a batch has that of its last key */
+  int64_t before;                  /* keys before its position that a query has; negative: all */
+  bool smooth;                     /* each query has one more key, of score and value 0, */
+  const leati_ref_tensor *sinks;   /* or by its head one with such a score; NULL: none of these */
+  bool padded;                     /* a mask with fewer keys takes the others out */
+  bool causal;
+  bool guarded;  /* a query whose weights are NaN gives 0, */
+  bool infinite; /* or where all of its scores are -infinity */
+  double scale;
+  double cap;
+  double weight_off;  /* what a weight may be rounded by, of itself */
+  double weight_lost; /* and what of it may be lost at the lower end of its type, of the largest weight */
+} attention;
+
+/* Queries without batches or heads have a mask without them. */
+static int64_t mask_place(const attention *a, const int64_t at[4]) {
+  const char *layout = a->q.layout;
+  int64_t index[4];
+  int32_t rank = 0;
+  for (int32_t d = 0; d < 4; d++) {
+    if (d > 1 || strchr(layout, 'x') != NULL || strchr(layout, letters[d]) != NULL) {
+      index[rank++] = at[d];
+    }
+  }
+  return leati_ref_broadcast_at(a->mask, rank, index);
+}
+
+/* Keys of a batch. */
+static int64_t keys_of(const attention *a, int64_t batch) {
+  const int64_t most = a->most != 0 ? a->most : a->k.positions;
+  if (a->lengths == NULL) {
+    return most;
+  }
+  const int64_t length = a->lengths->i[batch];
+  return length >= most ? most : length + a->added < a->least ? a->least : length + a->added;
+}
+
+/* Whether a query has a key by their positions. */
+static bool has_key(const attention *a, const int64_t at[4]) {
+  const int64_t keys = keys_of(a, at[0]);
+  const int64_t position = at[2] + (a->ends ? keys - a->q.positions : a->offset);
+  return at[3] < keys && (!a->causal || at[3] <= position) && (a->before < 0 || at[3] >= position - a->before);
+}
+
+/* By how much an element may be wrong that was computed and then rounded to its type. */
+static double off_of(const attention *a, const operand *x, int64_t at) {
+  const double off = x->off != NULL ? x->off[at] : 0;
+  return off == 0 ? 0 : off + fabs(x->f[at]) * a->weight_off + a->weight_lost;
+}
+
+/* The score of a query with a key, which may be off by `*off`; false: the key is not taken. */
+static bool score_of(const attention *a, const int64_t at[4], double *score, double *off) {
+  if (!has_key(a, at)) {
+    return false;
+  }
+  double added = 0;
+  const leati_ref_tensor *mask = a->mask;
+  if (mask != NULL) {
+    const int64_t own = mask->rank > 0 ? mask->dims[mask->rank - 1] : 1;
+    if (a->padded && mask->rank > 0 && at[3] >= own) {
+      return false;
+    }
+    const int64_t element = mask_place(a, at);
+    added = mask->f != NULL ? mask->f[element] : mask->i[element] != 0 ? 0 : -INFINITY;
+    if (added == -INFINITY) {
+      return false;
+    }
+  }
+  const int64_t share = a->q.heads / a->k.heads;
+  double sum = 0;
+  double magnitude = 0;
+  double wrong = 0;
+  for (int64_t e = 0; e < a->q.size; e++) {
+    const int64_t in_q = place_of(&a->q, at[0], at[1], at[2], e);
+    const int64_t in_k = place_of(&a->k, at[0], at[1] / share, at[3], e);
+    const double product = a->q.f[in_q] * a->k.f[in_k];
+    const double off_q = off_of(a, &a->q, in_q);
+    const double off_k = off_of(a, &a->k, in_k);
+    sum += product;
+    wrong += off_q * fabs(a->k.f[in_k]) + off_k * fabs(a->q.f[in_q]) + off_q * off_k;
+    magnitude += fabs(product);
+  }
+  double value = a->scale * sum;
+  /* The scale may be applied in two parts, each rounded, to queries and keys. */
+  *off = fabs(a->scale) * (leati_ref_bound_sum(a->q.size + 4, magnitude + wrong) + wrong);
+  if (a->cap > 0) {
+    /* No slope is above 1. The quotient is off by 2.5 ULP; tanh, by exponentials, by a few ULP of 1. */
+    *off += 2.5 * LEATI_REF_ULP * fabs(value) + 16 * LEATI_REF_ULP * a->cap;
+    value = a->cap * tanh(value / a->cap);
+  }
+  value += added;
+  *off += added != 0 ? LEATI_REF_ULP * fabs(value) : 0;
+  *score = value;
+  return true;
+}
+
+/* One query of one head: softmax of its scores times the values. A weight e^(score - top) is off by what its score is
+ * off by, by the exponential and the rounding of its argument; where scores come in tiles, the distance to the top is
+ * gone in as many steps, with an exponential and a product each. Numbers below FLT_MIN may be lost. Matrix hardware
+ * multiplies by weights of the operands' type, which are summed up with or without that rounding: half of one unit of
+ * their last place, or of the smallest subnormal number. A sink is taken as one more tile. */
+static void attend(const attention *a, const int64_t at[4], double *scores, double *offs, const operand *result,
+                   leati_ref_tensor *y) {
+  const int64_t keys = a->k.positions;
+  const int64_t share = a->q.heads / a->k.heads;
+  const bool has_sink = a->smooth || a->sinks != NULL;
+  const double tiles = (double)((keys + KEYS_AT_ONCE - 1) / KEYS_AT_ONCE + has_sink);
+  const double sink = a->sinks != NULL ? a->sinks->f[at[1]] : a->smooth ? 0 : -INFINITY;
+  double top = sink;
+  bool taken = false;
+  for (int64_t j = 0; j < keys; j++) {
+    const int64_t here[4] = {at[0], at[1], at[2], j};
+    if (score_of(a, here, &scores[j], &offs[j])) {
+      taken = true;
+    } else {
+      scores[j] = -INFINITY;
+    }
+    top = scores[j] > top ? scores[j] : top;
+  }
+  const double base = top == -INFINITY ? 0 : top;
+  double total = exp(sink - base);
+  double total_off = total > 0 ? total * (3 + 3 * fabs(sink - base) + 4 * tiles) * LEATI_REF_ULP + FLT_MIN : 0;
+  for (int64_t j = 0; j < keys; j++) {
+    const double d = scores[j] - base;
+    scores[j] = exp(d);
+    offs[j] = scores[j] > 0 ? scores[j] * (expm1(offs[j]) + (3 + 3 * fabs(d) + 4 * tiles) * LEATI_REF_ULP) : 0;
+    offs[j] += scores[j] * a->weight_off + a->weight_lost + FLT_MIN;
+    total += scores[j];
+    total_off += offs[j];
+  }
+  if (taken && top == -INFINITY && !a->infinite) {
+    total = NAN;
+  }
+  if (a->guarded && isnan(total)) {
+    total = 0;
+  }
+  for (int64_t e = 0; e < a->v.size; e++) {
+    double sum = 0;
+    double magnitude = 0;
+    double off = 0;
+    for (int64_t j = 0; j < keys; j++) {
+      const double v = a->v.f[place_of(&a->v, at[0], at[1] / share, j, e)];
+      sum += scores[j] != 0 ? scores[j] * v : 0;
+      magnitude += scores[j] != 0 ? scores[j] * fabs(v) : 0;
+      off += offs[j] * fabs(v);
+    }
+    const int64_t out = place_of(result, at[0], at[1], at[2], e);
+    const double value = total == 0 ? 0 : sum / total;
+    const double sums = (double)(keys + 2 + has_sink) * 0x1p-24;
+    y->f[out] = value;
+    y->bound[out] = total == 0 ? 0
+                               : (off + sums * magnitude) / total +
+                                     fabs(value) * (total_off / total + sums + 3.5 * LEATI_REF_ULP) +
+                                     (double)(keys + 2) * FLT_MIN;
+  }
+}
+
+static bool attend_all(leati_ref_node *node, attention *a) {
+  const operand *q = &a->q;
+  const operand *k = &a->k;
+  const operand *v = &a->v;
+  if (k->batch != q->batch || v->batch != q->batch || v->heads != k->heads || q->heads % k->heads != 0 ||
+      v->positions != k->positions || k->size != q->size) {
+    return leati_ref_fail(node, "%s: operands do not go together", node->name);
+  }
+  operand result = {.layout = layout_of(node, "y_layout", node->inputs[0]),
+                    .batch = q->batch,
+                    .heads = q->heads,
+                    .positions = q->positions,
+                    .size = v->size};
+  walk(&result);
+  const int64_t sizes[4] = {q->batch, q->heads, q->positions, v->size};
+  int64_t dims[4];
+  int32_t rank = 0;
+  for (const char *letter = result.layout; *letter != '\0'; letter++) {
+    dims[rank++] = *letter == 'x' ? q->heads * v->size : sizes[strchr(letters, *letter) - letters];
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  const leati_ref_type type = node->inputs[0]->type;
+  leati_ref_tensor_init(y, type, rank, dims);
+  if (type != LEATI_REF_FLOAT32) {
+    a->weight_off = leati_ref_type_ulp(type) / 2;
+    a->weight_lost = leati_ref_type_ulp(type) / 2 * leati_ref_type_smallest(type);
+  }
+  double *scores = leati_ref_alloc(k->positions + 1, sizeof *scores);
+  double *offs = leati_ref_alloc(k->positions + 1, sizeof *offs);
+  for (int64_t b = 0; b < q->batch; b++) {
+    for (int64_t h = 0; h < q->heads; h++) {
+      for (int64_t s = 0; s < q->positions; s++) {
+        attend(a, (const int64_t[4]){b, h, s, 0}, scores, offs, &result, y);
+      }
+    }
+  }
+  free(scores);
+  free(offs);
+  return true;
+}
+
+/* An element of a compact tensor of four dimensions. */
+static int64_t element_of(const leati_ref_tensor *x, const int64_t at[4]) {
+  return ((at[0] * x->dims[1] + at[1]) * x->dims[2] + at[2]) * x->dims[3] + at[3];
+}
+
+/* Puts the positions of `fresh` behind the first ones of `past`, which may be NULL, into a tensor of so many positions,
+ * which it becomes. By the lengths of `a` so many of each batch are used, or if it has none `used`. */
+static bool append(leati_ref_node *node, const attention *a, const leati_ref_tensor *past, operand *fresh,
+                   int64_t positions, int64_t used, leati_ref_tensor *out) {
+  const int64_t dims[4] = {fresh->batch, fresh->heads, positions, fresh->size};
+  if (past != NULL &&
+      (past->rank != 4 || past->dims[0] != dims[0] || past->dims[1] != dims[1] || past->dims[3] != dims[3])) {
+    return leati_ref_fail(node, "%s: past and new positions do not go together", node->name);
+  }
+  leati_ref_tensor_init(out, node->inputs[0]->type, 4, dims);
+  for (int64_t i = 0; i < out->count; i++) {
+    const int64_t e = i % dims[3];
+    const int64_t s = i / dims[3] % positions;
+    const int64_t h = i / dims[3] / positions % dims[1];
+    const int64_t b = i / dims[3] / positions / dims[1];
+    const int64_t end = a->lengths != NULL ? keys_of(a, b) : used;
+    const int64_t first = end - fresh->positions;
+    if (s < first) {
+      out->f[i] = past->f[element_of(past, (const int64_t[4]){b, h, s, e})];
+    } else if (s < end) {
+      const int64_t from = place_of(fresh, b, h, s - first, e);
+      out->f[i] = fresh->f[from];
+      out->bound[i] = fresh->off != NULL ? fresh->off[from] : 0;
+    }
+  }
+  *fresh = (operand){.f = out->f,
+                     .off = out->bound,
+                     .layout = letters,
+                     .batch = dims[0],
+                     .heads = dims[1],
+                     .positions = positions,
+                     .size = dims[3]};
+  walk(fresh);
+  return true;
+}
+
+/* Keys and values with earlier ones before them are outputs 1 and 2, if they are wanted. */
+static void give_present(leati_ref_node *node, bool done, leati_ref_tensor present[2]) {
+  for (uint32_t o = 0; o < 2; o++) {
+    if (done && 1 + o < node->output_count) {
+      node->outputs[1 + o] = present[o];
+    } else {
+      leati_ref_tensor_clear(&present[o]);
+    }
+  }
+}
+
+/* Puts keys and values behind past ones, which are inputs `past` and the one behind it, and attends. */
+static bool attend_cached(leati_ref_node *node, attention *a, uint32_t past) {
+  const leati_ref_tensor *past_key = leati_ref_input(node, past);
+  const leati_ref_tensor *past_value = leati_ref_input(node, past + 1);
+  leati_ref_tensor present[2] = {0};
+  if ((past_key == NULL) != (past_value == NULL) || (past_key != NULL && a->lengths != NULL)) {
+    return leati_ref_fail(node, "%s: past keys and values do not go together", node->name);
+  }
+  bool done = true;
+  if (past_key != NULL || node->output_count > 1) {
+    attention all = *a;
+    all.lengths = NULL;
+    a->offset = past_key != NULL && past_key->rank == 4 ? past_key->dims[2] : 0;
+    const int64_t keys = a->offset + a->k.positions;
+    const int64_t values = (past_value != NULL && past_value->rank == 4 ? past_value->dims[2] : 0) + a->v.positions;
+    done = append(node, &all, past_key, &a->k, keys, keys, &present[0]) &&
+           append(node, &all, past_value, &a->v, values, values, &present[1]);
+  }
+  done = done && attend_all(node, a);
+  give_present(node, done, present);
+  return done;
+}
+
+/* softmax(cap(scale Q K') + mask) V, with operands of any layout if the operator is ours. A query none of whose keys is
+ * taken gives 0, and where that is asked for one whose weights are NaN. */
+static bool run_attention(leati_ref_node *node) {
+  const bool fused = strcmp(node->name, "FusedAttention") == 0;
+  attention a = {.mask = leati_ref_input(node, 3),
+                 .lengths = fused ? NULL : leati_ref_input(node, 6),
+                 .ends = !fused && leati_ref_input(node, 6) != NULL,
+                 .before = -1,
+                 .padded = node->since_version >= 24,
+                 .causal = leati_ref_int(node, "is_causal", 0) != 0,
+                 .guarded = fused && leati_ref_int(node, "nan_to_zero", 0) != 0,
+                 .cap = (double)leati_ref_float(node, "softcap", 0)};
+  const int64_t kv_heads = leati_ref_int(node, "kv_num_heads", 0);
+  if (!read_operand(node, 0, "q_layout", leati_ref_int(node, "q_num_heads", 0), &a.q) ||
+      !read_operand(node, 1, "k_layout", kv_heads, &a.k) || !read_operand(node, 2, "v_layout", kv_heads, &a.v)) {
+    return false;
+  }
+  a.scale = leati_ref_attribute(node, "scale") != NULL ? (double)leati_ref_float(node, "scale", 1)
+                                                       : 1 / sqrt((double)a.q.size);
+  return fused ? attend_all(node, &a) : attend_cached(node, &a, 4);
+}
+
+/* The same of com.microsoft. */
+static bool run_multi_head(leati_ref_node *node) {
+  attention a = {
+      .mask = leati_ref_input(node, 5), .before = -1, .causal = leati_ref_int(node, "unidirectional", 0) != 0};
+  const int64_t heads = leati_ref_int(node, "num_heads", 0);
+  if (!read_operand(node, 0, "", heads, &a.q) || !read_operand(node, 1, "", heads, &a.k) ||
+      !read_operand(node, 2, "", heads, &a.v)) {
+    return false;
+  }
+  a.scale = (double)leati_ref_float(node, "scale", 0);
+  a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)a.q.size);
+  return attend_cached(node, &a, 6);
+}
+
+/* ---- With caches that are kept ---------------------------------------------------------------------------------- */
+
+/* Heads that lie side by side in columns from `first` on. */
+static operand columns_of(const leati_ref_tensor *x, int64_t first, int64_t heads, int64_t size) {
+  const int64_t width = x->dims[2];
+  return (operand){.f = x->f + first,
+                   .layout = "bsx",
+                   .batch = x->dims[0],
+                   .heads = heads,
+                   .positions = x->dims[1],
+                   .size = size,
+                   .strides = {x->dims[1] * width, size, width, 1}};
+}
+
+/* Reads queries, keys and values, which may be packed in one tensor. */
+static bool read_group(leati_ref_node *node, int64_t heads, int64_t kv_heads, attention *a) {
+  const leati_ref_tensor *query = leati_ref_input(node, 0);
+  const leati_ref_tensor *key = leati_ref_input(node, 1);
+  const leati_ref_tensor *value = leati_ref_input(node, 2);
+  const int64_t all = key != NULL ? heads : heads + 2 * kv_heads;
+  if (heads < 1 || kv_heads < 1 || heads % kv_heads != 0 || (key == NULL) != (value == NULL) || query->rank != 3 ||
+      query->dims[2] % all != 0 || query->dims[2] == 0) {
+    return leati_ref_fail(node, "%s: no such heads", node->name);
+  }
+  const int64_t size = query->dims[2] / all;
+  for (uint32_t i = 1; i < 3 && key != NULL; i++) {
+    const leati_ref_tensor *x = leati_ref_input(node, i);
+    if (x->rank != 3 || x->dims[0] != query->dims[0] || x->dims[1] != query->dims[1] || x->dims[2] != kv_heads * size) {
+      return leati_ref_fail(node, "%s: keys and values do not go with the queries", node->name);
+    }
+  }
+  a->q = columns_of(query, 0, heads, size);
+  a->k = key != NULL ? columns_of(key, 0, kv_heads, size) : columns_of(query, heads * size, kv_heads, size);
+  a->v = value != NULL ? columns_of(value, 0, kv_heads, size)
+                       : columns_of(query, (heads + kv_heads) * size, kv_heads, size);
+  return true;
+}
+
+/* The position by which a new one of a batch is rotated. Where all are new, the first number counts for all of them; of
+ * a number out of range the nearest up to `last`. */
+static int64_t position_of(const attention *a, const leati_ref_tensor *ids, int64_t batch, int64_t s, int64_t last) {
+  if (ids == NULL) {
+    return (a->ends ? keys_of(a, batch) - a->q.positions : 0) + s;
+  }
+  const int64_t given = ids->i[a->ends ? batch * a->q.positions + s : 0];
+  return (given < 0 ? 0 : given < last ? given : last) + (a->ends ? 0 : s);
+}
+
+/* Element `e` of a head, of which so many pairs are turned, at an angle of which the cosines and sines begin at `at`.
+ * Two products and a sum, each rounded once, if not together. */
+typedef struct turn {
+  const leati_ref_tensor *cosines, *sines;
+  bool interleaved;
+  int64_t pairs;
+} turn;
+static double turned(const turn *by, const double *head, int64_t stride, int64_t e, int64_t at, double *out_bound) {
+  const double own = head[e * stride];
+  *out_bound = 0;
+  if (e >= 2 * by->pairs) {
+    return own;
+  }
+  const bool second = by->interleaved ? e % 2 == 1 : e >= by->pairs;
+  const int64_t apart = by->interleaved ? 1 : by->pairs;
+  const int64_t pair = by->interleaved ? e / 2 : second ? e - by->pairs : e;
+  const double straight = own * by->cosines->f[at + pair];
+  const double crossed = head[(second ? e - apart : e + apart) * stride] * by->sines->f[at + pair];
+  *out_bound = 2 * LEATI_REF_ULP * (fabs(straight) + fabs(crossed)) + 3 * FLT_MIN;
+  return second ? straight + crossed : straight - crossed;
+}
+
+/* Turns pairs of elements by the angles of their positions; `x` becomes the result. */
+static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_ref_tensor *out) {
+  const leati_ref_tensor *cosines = leati_ref_input(node, 7);
+  const leati_ref_tensor *sines = leati_ref_input(node, 8);
+  const leati_ref_tensor *ids = leati_ref_input(node, 9);
+  if (cosines == NULL || sines == NULL || cosines->rank != 2 || sines->rank != 2 ||
+      cosines->dims[0] != sines->dims[0] || cosines->dims[1] != sines->dims[1] || 2 * cosines->dims[1] > x->size) {
+    return leati_ref_fail(node, "%s: no angles", node->name);
+  }
+  const turn by = {.cosines = cosines,
+                   .sines = sines,
+                   .interleaved = leati_ref_int(node, "rotary_interleaved", 0) != 0,
+                   .pairs = cosines->dims[1]};
+  const int64_t dims[4] = {x->batch, x->heads, x->positions, x->size};
+  leati_ref_tensor_init(out, node->inputs[0]->type, 4, dims);
+  for (int64_t i = 0; i < out->count; i++) {
+    const int64_t e = i % dims[3];
+    const int64_t s = i / dims[3] % dims[2];
+    const int64_t h = i / dims[3] / dims[2] % dims[1];
+    const int64_t b = i / dims[3] / dims[2] / dims[1];
+    /* A number that is out of range may lead to a position that no angles are for. */
+    const int64_t last = cosines->dims[0] - 1;
+    const int64_t position = position_of(a, ids, b, s, last);
+    out->f[i] = turned(&by, &x->f[place_of(x, b, h, s, 0)], x->strides[3], e,
+                       (position < last ? position : last) * by.pairs, &out->bound[i]);
+  }
+  *x = (operand){.f = out->f,
+                 .off = out->bound,
+                 .layout = x->layout,
+                 .batch = dims[0],
+                 .heads = dims[1],
+                 .positions = dims[2],
+                 .size = dims[3],
+                 .strides = {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1}};
+  return true;
+}
+
+/* Whether optional inputs have the shapes that they need; `total`: positions of the longest batch. */
+static bool has_optional(const leati_ref_node *node, const attention *a, int64_t total) {
+  const leati_ref_tensor *ids = leati_ref_input(node, 9);
+  const leati_ref_tensor *bias = leati_ref_input(node, 10);
+  const leati_ref_tensor *sinks = leati_ref_input(node, 11);
+  const operand *q = &a->q;
+  return (ids == NULL || (ids->rank == 2 && ids->dims[0] == q->batch && ids->dims[1] == q->positions)) &&
+         (bias == NULL || (bias->rank == 4 && (bias->dims[0] == 1 || bias->dims[0] == q->batch) &&
+                           (bias->dims[1] == 1 || bias->dims[1] == q->heads) && bias->dims[2] == q->positions &&
+                           bias->dims[3] == total)) &&
+         (sinks == NULL || (sinks->rank == 1 && sinks->dims[0] == q->heads));
+}
+
+/* Rotates, puts keys and values behind earlier ones, and attends. All new: nothing of the earlier ones counts, and a
+ * batch may have fewer keys than there are new ones; else its last key is the last new one. */
+static bool run_group_query(leati_ref_node *node) {
+  attention a = {.mask = leati_ref_input(node, 10),
+                 .padded = true,
+                 .infinite = true,
+                 .sinks = leati_ref_input(node, 11),
+                 .smooth = leati_ref_int(node, "smooth_softmax", 0) == 1,
+                 .lengths = leati_ref_input(node, 5),
+                 .added = 1,
+                 .before = leati_ref_int(node, "local_window_size", -1),
+                 .causal = true,
+                 .scale = (double)leati_ref_float(node, "scale", 0),
+                 .cap = (double)leati_ref_float(node, "softcap", 0)};
+  const leati_ref_tensor *total = leati_ref_input(node, 6);
+  const leati_ref_tensor *past_key = leati_ref_input(node, 3);
+  const leati_ref_tensor *past_value = leati_ref_input(node, 4);
+  if (a.lengths == NULL || total == NULL || total->count != 1 || (past_key == NULL) != (past_value == NULL) ||
+      (past_key != NULL &&
+       (past_key->rank != 4 || past_value->rank != 4 || past_key->dims[2] != past_value->dims[2])) ||
+      !read_group(node, leati_ref_int(node, "num_heads", 0), leati_ref_int(node, "kv_num_heads", 0), &a) ||
+      a.lengths->count != a.q.batch || total->i[0] < a.q.positions || !has_optional(node, &a, total->i[0])) {
+    return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  const int64_t fresh = a.q.positions;
+  const int64_t past = past_key != NULL ? past_key->dims[2] : 0;
+  const int64_t room = total->i[0] > past ? total->i[0] : past;
+  const int64_t before = past < room - fresh ? past : room - fresh;
+  a.ends = total->i[0] != fresh;
+  a.least = a.ends ? fresh : 0;
+  a.most = a.ends ? before + fresh : fresh;
+  a.before = a.before > 0 ? a.before - 1 : -1;
+  a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)a.q.size);
+  leati_ref_tensor rotated[2] = {0};
+  leati_ref_tensor present[2] = {0};
+  attention used = a;
+  used.lengths = a.ends ? a.lengths : NULL;
+  const bool rotates = leati_ref_int(node, "do_rotary", 0) != 0;
+  const bool done = (!rotates || (rotate(node, &a, &a.q, &rotated[0]) && rotate(node, &a, &a.k, &rotated[1]))) &&
+                    append(node, &used, past_key, &a.k, room, fresh, &present[0]) &&
+                    append(node, &used, past_value, &a.v, room, fresh, &present[1]) && attend_all(node, &a);
+  give_present(node, done, present);
+  leati_ref_tensor_clear(&rotated[0]);
+  leati_ref_tensor_clear(&rotated[1]);
+  return done;
+}
+
+/* ONNX's has angles by batch and position, or by the position that position_ids say; com.microsoft's, of which the
+ * second input is position_ids, has the latter, or one number from which all positions count on. */
+static bool run_rotary(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const bool microsoft = node->input_count > 1 && node->inputs[1] != NULL && node->inputs[1]->type == LEATI_REF_INT64;
+  const leati_ref_tensor *ids = leati_ref_input(node, microsoft ? 1 : 3);
+  const leati_ref_tensor *cosines = leati_ref_input(node, microsoft ? 2 : 1);
+  const leati_ref_tensor *sines = leati_ref_input(node, microsoft ? 3 : 2);
+  if (cosines == NULL || sines == NULL || cosines->count != sines->count || cosines->rank != (ids != NULL ? 2 : 3) ||
+      cosines->dims[cosines->rank - 1] == 0 || (x->rank != 3 && x->rank != 4)) {
+    return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  const turn by = {.cosines = cosines,
+                   .sines = sines,
+                   .interleaved = leati_ref_int(node, "interleaved", 0) != 0,
+                   .pairs = cosines->dims[cosines->rank - 1]};
+  const int64_t given = leati_ref_int(node, "num_heads", 0);
+  const int64_t heads = x->rank == 4 ? x->dims[1] : given != 0 ? given : x->dims[2] / (2 * by.pairs);
+  const int64_t rows = x->dims[x->rank - 2];
+  const int64_t size = x->rank == 4 ? x->dims[3] : heads != 0 ? x->dims[2] / heads : 0;
+  const int64_t last = ids != NULL ? cosines->dims[0] - 1 : 0;
+  if (size == 0 || heads * size * rows * x->dims[0] != x->count || 2 * by.pairs > size ||
+      (ids != NULL ? ids->count != 1 && ids->count != x->dims[0] * rows : cosines->dims[1] != rows)) {
+    return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
+  for (int64_t i = 0; i < x->count; i++) {
+    const int64_t line = i / size;
+    const int64_t s = (x->rank == 4 ? line : line / heads) % rows;
+    const int64_t b = line / (heads * rows);
+    int64_t position = b * rows + s;
+    if (ids != NULL) {
+      const bool counted = ids->rank < 2;
+      const int64_t from = ids->i[counted ? 0 : position];
+      position = (from < 0 ? 0 : from < last ? from : last) + (counted ? s : 0);
+      position = position < last ? position : last;
+    }
+    node->outputs[0].f[i] =
+        turned(&by, &x->f[line * size], 1, i % size, position * by.pairs, &node->outputs[0].bound[i]);
+  }
+  return true;
+}
+
+static bool broadcasts_to(const leati_ref_tensor *tensor, const leati_ref_tensor *to) {
+  bool fits = tensor != NULL && tensor->rank <= to->rank;
+  for (int32_t d = 0; fits && d < tensor->rank; d++) {
+    fits = tensor->dims[d] == 1 || tensor->dims[d] == to->dims[to->rank - tensor->rank + d];
+  }
+  return fits;
+}
+
+/* Two products and a sum, each rounded once, if not together. */
+static bool run_fused_rotary(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *cosines = leati_ref_input(node, 1);
+  const leati_ref_tensor *sines = leati_ref_input(node, 2);
+  if (x->rank < 1 || x->dims[x->rank - 1] % 2 != 0 || !broadcasts_to(cosines, x) || !broadcasts_to(sines, x)) {
+    return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  const int64_t half = x->dims[x->rank - 1] / 2;
+  leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
+  for (int64_t i = 0; i < x->count; i++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(x->rank, x->dims, i, index);
+    const bool first = index[x->rank - 1] < half;
+    const double straight = x->f[i] * cosines->f[leati_ref_broadcast_at(cosines, x->rank, index)];
+    const double crossed = x->f[first ? i + half : i - half] * sines->f[leati_ref_broadcast_at(sines, x->rank, index)];
+    node->outputs[0].f[i] = first ? straight - crossed : straight + crossed;
+    node->outputs[0].bound[i] = 2 * LEATI_REF_ULP * (fabs(straight) + fabs(crossed)) + 3 * FLT_MIN;
+  }
+  return true;
+}
+
+const leati_ref_entry leati_ref_attention[] = {{"Attention", run_attention},
+                                               {"FusedAttention", run_attention},
+                                               {"FusedRotaryEmbedding", run_fused_rotary},
+                                               {"GroupQueryAttention", run_group_query},
+                                               {"MultiHeadAttention", run_multi_head},
+                                               {"RotaryEmbedding", run_rotary},
+                                               {NULL, NULL}};

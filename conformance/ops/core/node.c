@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ops/core/node.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ops/core/bound.h"
+
+bool leati_ref_fast_float32;
+
+static const leati_ref_entry *const families[] = {
+    leati_ref_elementwise, leati_ref_reduce,   leati_ref_matmul, leati_ref_conv,
+    leati_ref_norm,        leati_ref_movement, leati_ref_index,  leati_ref_pointwise,
+    leati_ref_attention,   leati_ref_quantize, leati_ref_einsum, leati_ref_qlinear,
+};
+
+bool leati_ref_fail(leati_ref_node *node, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(node->error, sizeof node->error, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool leati_ref_run(leati_ref_node *node) {
+  for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
+    for (const leati_ref_entry *entry = families[f]; entry->name != NULL; entry++) {
+      if (strcmp(entry->name, node->name) == 0) {
+        return entry->run(node);
+      }
+    }
+  }
+  return leati_ref_fail(node, "the reference has no operator %s", node->name);
+}
+
+void leati_ref_node_clear(leati_ref_node *node) {
+  for (uint32_t k = 0; k < LEATI_REF_MAX_OUTPUTS; k++) {
+    leati_ref_tensor_clear(&node->outputs[k]);
+  }
+}
+
+const leati_ref_tensor *leati_ref_input(const leati_ref_node *node, uint32_t at) {
+  return at < node->input_count ? node->inputs[at] : NULL;
+}
+
+const leat_attribute *leati_ref_attribute(const leati_ref_node *node, const char *name) {
+  for (uint32_t k = 0; k < node->attribute_count; k++) {
+    if (strcmp(node->attributes[k]->name, name) == 0) {
+      return node->attributes[k];
+    }
+  }
+  return NULL;
+}
+
+int64_t leati_ref_int(const leati_ref_node *node, const char *name, int64_t otherwise) {
+  const leat_attribute *attribute = leati_ref_attribute(node, name);
+  return attribute != NULL ? attribute->i : otherwise;
+}
+
+float leati_ref_float(const leati_ref_node *node, const char *name, float otherwise) {
+  const leat_attribute *attribute = leati_ref_attribute(node, name);
+  return attribute != NULL ? attribute->f : otherwise;
+}
+
+bool leati_ref_string_is(const leati_ref_node *node, const char *name, const char *otherwise, const char *value) {
+  const leat_attribute *attribute = leati_ref_attribute(node, name);
+  if (attribute == NULL) {
+    return strcmp(otherwise, value) == 0;
+  }
+  return attribute->count == strlen(value) && memcmp(attribute->string, value, strlen(value)) == 0;
+}
+
+int64_t leati_ref_ints_at(const leati_ref_node *node, const char *name, int64_t at, int64_t otherwise) {
+  const leat_attribute *attribute = leati_ref_attribute(node, name);
+  return attribute != NULL && (uint64_t)at < attribute->count ? attribute->ints[at] : otherwise;
+}
+
+bool leati_ref_axis(leati_ref_node *node, int64_t axis, int32_t rank, int32_t *out_axis) {
+  if (axis < -rank || axis >= rank) {
+    return leati_ref_fail(node, "axis %" PRId64 " is outside a tensor of rank %" PRId32, axis, rank);
+  }
+  *out_axis = (int32_t)(axis < 0 ? axis + rank : axis);
+  return true;
+}
+
+bool leati_ref_axes(leati_ref_node *node, uint32_t input, int32_t rank, int32_t axes[LEAT_MAX_RANK], int32_t *count) {
+  const leati_ref_tensor *tensor = leati_ref_input(node, input);
+  const leat_attribute *attribute = leati_ref_attribute(node, "axes");
+  *count = -1;
+  if (tensor == NULL && attribute == NULL) {
+    return true;
+  }
+  int64_t given = tensor != NULL ? tensor->count : (int64_t)attribute->count;
+  if (given > LEAT_MAX_RANK) {
+    return leati_ref_fail(node, "%" PRId64 " axes are more than a tensor has", given);
+  }
+  *count = (int32_t)given;
+  for (int32_t k = 0; k < *count; k++) {
+    if (!leati_ref_axis(node, tensor != NULL ? tensor->i[k] : attribute->ints[k], rank, &axes[k])) {
+      return false;
+    }
+    for (int32_t j = 0; j < k; j++) {
+      if (axes[j] == axes[k]) {
+        return leati_ref_fail(node, "axis %" PRId32 " is given twice", axes[k]);
+      }
+    }
+  }
+  return true;
+}

@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cases of the operators that pick or mix elements at computed places. */
+#include <math.h>
+
+#include "cases/sources.h"
+#include "fixture.h"
+#include "ops/core/op_engine.h"
+
+/* Rows of a type that ABI 1.0 does not demand; what picks elements looks at nothing but their size. */
+#define OF_TYPE(op, named, version, views, ...)                                                        \
+  {                                                                                                    \
+    .name = op, .label = named, .since_version = version, .variants = views, .inputs = { __VA_ARGS__ } \
+  }
+#define GATHER_OF(named, t, most, views) OF_TYPE("Gather", named, 13, views, RANGE_OF(t, 0, most, 7, 3), LIST(1, -1, 0))
+#define GATHER_ELEMENTS_OF(named, t, most, views) \
+  OF_TYPE("GatherElements", named, 13, views, RANGE_OF(t, 0, most, 7, 3), I64_RANGE(-7, 6, 5, 3))
+#define SCATTER_ELEMENTS_OF(named, t, most, views) \
+  OF_TYPE("ScatterElements", named, 18, views, RANGE_OF(t, 0, most, 7), LIST(1, -1, 3), RANGE_OF(t, 0, most, 3))
+#define GATHER_ND_OF(named, t, most, views) \
+  OF_TYPE("GatherND", named, 13, views, RANGE_OF(t, 0, most, 7, 3), I64_RANGE(-3, 2, 5, 2))
+#define SCATTER_ND_OF(named, t, most, views)                                                          \
+  OF_TYPE("ScatterND", named, 18, views, RANGE_OF(t, 0, most, 7, 3), I64_IS(DIMS(2, 2), 1, 2, -1, 0), \
+          RANGE_OF(t, 0, most, 2))
+
+#define TENSOR_SCATTER_OF(named, t, most, views) \
+  OF_TYPE("TensorScatter", named, 24, views, RANGE_OF(t, 0, most, 2, 7, 3), RANGE_OF(t, 0, most, 2, 2, 3), LIST(1, 5))
+
+/* The best along an axis, and where they are. */
+#define TOP_K(named, version, views, along, largest_first, ...)                                \
+  {                                                                                            \
+    .name = "TopK", .label = named, .since_version = version, .outputs = 2, .variants = views, \
+    .attributes = {A_INT("axis", along), A_INT("largest", largest_first)}, .inputs = {         \
+      __VA_ARGS__                                                                              \
+    }                                                                                          \
+  }
+/* A type: short rows, and some longer than a workgroup may sort, with equal elements. */
+#define TOP_K_OF(named, t, least, most)                                                             \
+  TOP_K(named, 24, VIEW_TRANSPOSED | VIEW_OFFSET, -1, 1, RANGE_OF(t, least, most, 5, 33), LIST(9)), \
+      TOP_K(named "_smallest", 24, 0, 0, 0, RANGE_OF(t, least, most, 70, 3), LIST(70)),             \
+      TOP_K(named "_long", 24, 0, -1, 1, RANGE_OF(t, least, most, 2, 4500), LIST(1500))
+/* Samples by a mode, with what is outside an image and what -1 and 1 in the grid are. */
+#define SAMPLE(named, version, views, mode, padding, aligned, ...)                                               \
+  VIEWED("GridSample", named, version, views, 0,                                                                 \
+         ATTRIBUTES(A_STRING("mode", mode), A_STRING("padding_mode", padding), A_INT("align_corners", aligned)), \
+         __VA_ARGS__)
+/* Each padding, with places inside and far outside. Sizes that are no powers of two have places be rounded. */
+#define SAMPLED(mode, padding, views)                                                                   \
+  SAMPLE(mode "_" padding, 20, views, mode, padding, 0, F32(2, 5, 5, 7), F32_RANGE(-2, 2, 2, 6, 5, 2)), \
+      SAMPLE(mode "_" padding "_aligned", 22, 0, mode, padding, 1, F32(2, 3, 5, 7), F32_RANGE(-4, 4, 2, 6, 5, 2))
+#define SAMPLED_3D(mode, padding, aligned, views)                                            \
+  SAMPLE("volumes_" mode "_" padding, 20, views, mode, padding, aligned, F32(2, 5, 3, 4, 5), \
+         F32_RANGE(-2, 2, 2, 2, 3, 4, 3))
+/* Numbers that are found without rounding: middles and edges of four elements, of which a nearest one is the even one;
+ * and what there is no place for. */
+#define TIED(named, version, mode, padding, aligned)                                                                \
+  SAMPLE(                                                                                                           \
+      named, version, 0, mode, padding, aligned, F32(1, 2, 4, 4),                                                   \
+      F32_IS(DIMS(1, 2, 9, 2), -1, 0, -0.5f, -1, 0, 0.5f, 0.5f, 1, 1, -0.5f, 1.5f, 0, -1.5f, -1.5f, -2, 2.5f, 3, 2, \
+             -0.75f, 0.25f, -0.25f, 1, 0.25f, -1.25f, 0.75f, 0.75f, -3, -1, 0, -4, 5.5f, 0.5f, 1.25f, -0.25f, 1, 1))
+#define NOWHERE(mode, padding, aligned)                                                                        \
+  SAMPLE(                                                                                                      \
+      mode "_" padding "_nowhere", 20, 0, mode, padding, aligned, F32(1, 2, 4, 4),                             \
+      F32_IS(DIMS(1, 2, 7, 2), NAN, 0, 0, NAN, INFINITY, 0.5f, -0.5f, -INFINITY, 1e30f, -1e30f, 3e38f, -3e38f, \
+             -1e-30f, 1e-40f, NAN, NAN, INFINITY, INFINITY, -1, -INFINITY, 1, NAN, 1e20f, 1, 0.25f, -1e19f, -0.0f, 0))
+
+static const leati_op_spec specs[] = {
+    {.name = "Gather",
+     .label = "float32",
+     .since_version = 13,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_ALL,
+     .inputs = {F32(33, 17), I64_RANGE(-33, 32, 5, 3)}},
+    CASE("Gather", "axis_one", 13, ATTRIBUTES(A_INT("axis", 1)), F32(5, 9, 7), I64_RANGE(-9, 8, 4)),
+    CASE("Gather", "last_axis", 13, ATTRIBUTES(A_INT("axis", -1)), F32(5, 9), I64_RANGE(-9, 8, 2, 2)),
+    CASE("Gather", "scalar_index", 13, ATTRIBUTES(A_INT("axis", 1)), F32(5, 9, 7), I64_IS(NO_DIMS, -2)),
+    CASE("Gather", "vector", 13, NO_ATTRIBUTES, F32(9), I64_IS(NO_DIMS, 8)),
+    CASE("Gather", "int32_indices", 13, NO_ATTRIBUTES, F32(33, 7), I32_RANGE(-33, 32, 11)),
+    CASE("Gather", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 7), LIST(1)),
+    CASE("Gather", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7, 3), LIST(1, 6)),
+    CASE("Gather", "bool", 13, NO_ATTRIBUTES, BOOLS(7, 3), LIST(1, 6, 0)),
+    CASE("Gather", "uint8", 13, NO_ATTRIBUTES, U8_RANGE(0, 255, 7, 3), LIST(1, 6, 0)),
+    OTHER_TYPES(GATHER_OF),
+    CASE("Gather", "denormal", 13, NO_ATTRIBUTES, F32_DENORMAL(7, 3), LIST(1, 6, 0)),
+    CASE("Gather", "no_indices", 13, NO_ATTRIBUTES, F32(7, 3), EMPTY_LIST),
+    CASE("Gather", "empty_rows", 13, NO_ATTRIBUTES, F32(7, 0), LIST(1, 2)),
+    CASE("Gather", "rank8", 13, ATTRIBUTES(A_INT("axis", 2)), F32(2, 1, 5, 2, 1, 3, 2), I64_RANGE(-5, 4, 3, 2)),
+    {.name = "Gather",
+     .label = "out_of_range",
+     .since_version = 13,
+     .threads = THREADS_8,
+     .inputs = {F32(7, 5), LIST(3, 7, -8, 9223372036854775807, -9223372036854775807, 4294967296, 6, -7, 100000)}},
+    CASE("Gather", "out_of_range_int32", 13, NO_ATTRIBUTES, F32(7, 5),
+         I32_IS(DIMS(6), 3, 7, -8, 2147483647, -2147483647, 6)),
+    CASE("Gather", "out_of_range_of_nothing", 13, NO_ATTRIBUTES, F32(0, 5), LIST(0, 1, -1)),
+
+    {.name = "GatherElements",
+     .label = "float32",
+     .since_version = 13,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("axis", 1)},
+     .inputs = {F32(5, 9, 7), I64_RANGE(-9, 8, 5, 4, 7)}},
+    CASE("GatherElements", "smaller_indices", 13, ATTRIBUTES(A_INT("axis", -1)), F32(5, 9, 7),
+         I64_RANGE(-7, 6, 3, 5, 11)),
+    CASE("GatherElements", "first_axis", 11, NO_ATTRIBUTES, F32(9, 7), I64_RANGE(-9, 8, 33, 7)),
+    CASE("GatherElements", "vector", 13, NO_ATTRIBUTES, F32(9), I64_RANGE(-9, 8, 17)),
+    CASE("GatherElements", "int32_indices", 13, NO_ATTRIBUTES, F32(9, 7), I32_RANGE(-9, 8, 5, 7)),
+    CASE("GatherElements", "rank8", 13, ATTRIBUTES(A_INT("axis", 2)), F32(2, 1, 5, 2, 1, 3, 2, 1),
+         I64_RANGE(-5, 4, 2, 1, 3, 2, 1, 3, 2, 1)),
+    CASE("GatherElements", "special", 13, NO_ATTRIBUTES, F32_SPECIAL(1, 4, 16), I64_RANGE(-4, 3, 4, 16)),
+    CASE("GatherElements", "denormal", 13, NO_ATTRIBUTES, F32_DENORMAL(7, 3), I64_RANGE(-7, 6, 5, 3)),
+    CASE("GatherElements", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 7, 3), I64_RANGE(-7, 6, 5, 3)),
+    CASE("GatherElements", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7, 3), I64_RANGE(-7, 6, 5, 3)),
+    CASE("GatherElements", "bool", 13, NO_ATTRIBUTES, BOOLS(7, 3), I64_RANGE(-7, 6, 5, 3)),
+    CASE("GatherElements", "uint8", 13, NO_ATTRIBUTES, U8_RANGE(0, 255, 7, 3), I64_RANGE(-7, 6, 5, 3)),
+    OTHER_TYPES(GATHER_ELEMENTS_OF),
+    CASE("GatherElements", "no_indices", 13, NO_ATTRIBUTES, F32(7, 3), I64_RANGE(0, 0, 0, 3)),
+    CASE("GatherElements", "out_of_range", 13, NO_ATTRIBUTES, F32(7),
+         LIST(3, 7, -8, 9223372036854775807, -9223372036854775807, 4294967296, 6, -7)),
+    CASE("GatherElements", "out_of_range_int32", 13, NO_ATTRIBUTES, F32(7),
+         I32_IS(DIMS(6), 3, 7, -8, 2147483647, -2147483647, 6)),
+    CASE("GatherElements", "out_of_range_of_nothing", 13, NO_ATTRIBUTES, F32(0, 3), I64_RANGE(-1, 1, 2, 3)),
+
+    /* No element is named twice: which update stays is open. */
+    {.name = "ScatterElements",
+     .label = "float32",
+     .since_version = 18,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("axis", 1)},
+     .inputs = {F32(2, 9, 3), I64_IS(DIMS(2, 3, 3), 0, 8, -1, 4, 3, 5, -2, -8, 0, -9, 1, 2, 3, 4, 5, 6, 7, 8),
+                F32(2, 3, 3)}},
+    CASE("ScatterElements", "smaller_indices", 13, ATTRIBUTES(A_INT("axis", -1)), F32(5, 9, 7),
+         I64_IS(DIMS(2, 2, 3), 6, 0, 1, -1, -2, -3, 2, 4, 3, -7, 5, 1), F32(2, 2, 3)),
+    CASE("ScatterElements", "first_axis", 11, NO_ATTRIBUTES, F32(9, 3), I64_IS(DIMS(2, 3), 8, 0, -1, 1, -8, 4),
+         F32(2, 3)),
+    CASE("ScatterElements", "no_reduction", 18, ATTRIBUTES(A_STRING("reduction", "none")), F32(9), LIST(-1, 2, 0),
+         F32(3)),
+    CASE("ScatterElements", "int32_indices", 18, NO_ATTRIBUTES, F32(9), I32_IS(DIMS(3), -1, 2, 0), F32(3)),
+    CASE("ScatterElements", "rank8", 18, ATTRIBUTES(A_INT("axis", 2)), F32(2, 1, 5, 2, 1, 3, 2, 1),
+         I64_IS(DIMS(1, 1, 2, 2, 1, 1, 2, 1), 0, 1, 2, 3, 4, -5, -2, -1), F32(1, 1, 2, 2, 1, 1, 2, 1)),
+    CASE("ScatterElements", "special", 18, NO_ATTRIBUTES, F32(17),
+         LIST(1, 3, 5, 7, 9, 11, 13, 15, 0, 2, 4, 6, 8, 10, 12, 14), F32_SPECIAL(1, 16)),
+    CASE("ScatterElements", "denormal", 18, NO_ATTRIBUTES, F32_DENORMAL(7), LIST(1, 6), F32_DENORMAL(2)),
+    CASE("ScatterElements", "int64", 18, NO_ATTRIBUTES, I64_RANGE(-99, 99, 7), LIST(1, -1), I64_RANGE(100, 199, 2)),
+    CASE("ScatterElements", "int32", 18, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7), LIST(1, -1), I32_RANGE(100, 199, 2)),
+    CASE("ScatterElements", "bool", 18, NO_ATTRIBUTES, BOOLS(7), LIST(1, -1, 3, 2, 5), BOOLS(5)),
+    CASE("ScatterElements", "uint8", 18, NO_ATTRIBUTES, U8_RANGE(0, 99, 7), LIST(1, -1, 3, 2, 5),
+         U8_RANGE(100, 255, 5)),
+    OTHER_TYPES(SCATTER_ELEMENTS_OF),
+    CASE("ScatterElements", "no_indices", 18, NO_ATTRIBUTES, F32(7, 3), I64_RANGE(0, 0, 0, 3), F32(0, 3)),
+    CASE("ScatterElements", "empty", 18, NO_ATTRIBUTES, F32(0, 3), I64_RANGE(0, 0, 0, 3), F32(0, 3)),
+    CASE("ScatterElements", "out_of_range", 18, NO_ATTRIBUTES, F32(7),
+         LIST(3, 7, -8, 9223372036854775807, -9223372036854775807, 4294967296, 6, -7), F32(8)),
+    CASE("ScatterElements", "out_of_range_int32", 18, NO_ATTRIBUTES, F32(7),
+         I32_IS(DIMS(6), 3, 7, -8, 2147483647, -2147483647, 6), F32(6)),
+
+    {.name = "GatherND",
+     .label = "float32",
+     .since_version = 13,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(5, 9, 7), I64_RANGE(-5, 4, 4, 3, 2)}},
+    CASE("GatherND", "elements", 13, NO_ATTRIBUTES, F32(5, 7), I64_RANGE(-5, 4, 17, 2)),
+    CASE("GatherND", "one_tuple", 11, NO_ATTRIBUTES, F32(5, 7, 3), LIST(-2, 6)),
+    {.name = "GatherND",
+     .label = "batch",
+     .since_version = 13,
+     .variants = VIEW_TRANSPOSED,
+     .attributes = {A_INT("batch_dims", 1)},
+     .inputs = {F32(3, 5, 7), I64_RANGE(-5, 4, 3, 4, 1)}},
+    CASE("GatherND", "two_batches", 12, ATTRIBUTES(A_INT("batch_dims", 2)), F32(2, 3, 5, 7, 2),
+         I64_RANGE(-5, 4, 2, 3, 4, 2)),
+    CASE("GatherND", "batch_of_elements", 13, ATTRIBUTES(A_INT("batch_dims", 1)), F32(3, 5), I64_RANGE(-5, 4, 3, 1)),
+    CASE("GatherND", "rank8", 13, NO_ATTRIBUTES, F32(2, 3, 2, 2, 3, 2, 2, 2), I64_RANGE(-2, 1, 5, 8)),
+    CASE("GatherND", "special", 13, NO_ATTRIBUTES, F32_SPECIAL(1, 16, 16), I64_RANGE(-16, 15, 5, 1)),
+    CASE("GatherND", "denormal", 13, NO_ATTRIBUTES, F32_DENORMAL(7, 3), I64_RANGE(-3, 2, 5, 2)),
+    CASE("GatherND", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-99, 99, 7, 3), I64_RANGE(-7, 6, 5, 1)),
+    CASE("GatherND", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7, 3), I64_RANGE(-3, 2, 5, 2)),
+    CASE("GatherND", "bool", 13, NO_ATTRIBUTES, BOOLS(7, 3), I64_RANGE(-7, 6, 5, 1)),
+    CASE("GatherND", "uint8", 13, NO_ATTRIBUTES, U8_RANGE(0, 255, 7, 3), I64_RANGE(-3, 2, 5, 2)),
+    OTHER_TYPES(GATHER_ND_OF),
+    CASE("GatherND", "no_indices", 13, NO_ATTRIBUTES, F32(7, 3), I64_RANGE(0, 0, 0, 2)),
+    CASE("GatherND", "empty_slices", 13, NO_ATTRIBUTES, F32(7, 0), I64_RANGE(-7, 6, 5, 1)),
+    CASE("GatherND", "out_of_range", 13, NO_ATTRIBUTES, F32(7, 5),
+         I64_IS(DIMS(6, 2), 3, 4, 7, 0, 0, 5, -8, 1, 4294967296, 0, -7, -5)),
+    CASE("GatherND", "out_of_range_of_nothing", 13, NO_ATTRIBUTES, F32(0, 5), I64_RANGE(-1, 1, 3, 1)),
+
+    {.name = "ScatterND",
+     .label = "float32",
+     .since_version = 18,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(5, 9, 7), I64_IS(DIMS(2, 2, 2), 0, 0, -1, 8, 3, -2, 2, 5), F32(2, 2, 7)}},
+    CASE("ScatterND", "elements", 13, NO_ATTRIBUTES, F32(5, 7), I64_IS(DIMS(3, 2), 4, 6, -5, 1, 2, -7), F32(3)),
+    CASE("ScatterND", "one_tuple", 11, NO_ATTRIBUTES, F32(5, 7, 3), LIST(-2, 6), F32(3)),
+    CASE("ScatterND", "rows", 16, NO_ATTRIBUTES, F32(9, 33), I64_IS(DIMS(3, 1), 8, 0, -4), F32(3, 33)),
+    CASE("ScatterND", "no_reduction", 18, ATTRIBUTES(A_STRING("reduction", "none")), F32(9), I64_IS(DIMS(2, 1), -1, 2),
+         F32(2)),
+    CASE("ScatterND", "rank8", 18, NO_ATTRIBUTES, F32(2, 3, 2, 2, 3, 2, 2, 2),
+         I64_IS(DIMS(2, 7), 0, 1, 1, 0, 2, 1, 0, 1, -1, 0, 1, -3, 0, 1), F32(2, 2)),
+    CASE("ScatterND", "special", 18, NO_ATTRIBUTES, F32(3, 16), I64_IS(DIMS(1, 1), 1), F32_SPECIAL(1, 1, 16)),
+    CASE("ScatterND", "denormal", 18, NO_ATTRIBUTES, F32_DENORMAL(7, 3), I64_IS(DIMS(2, 1), 1, 6), F32_DENORMAL(2, 3)),
+    CASE("ScatterND", "int64", 18, NO_ATTRIBUTES, I64_RANGE(-99, 99, 7, 3), I64_IS(DIMS(2, 1), 1, -1),
+         I64_RANGE(100, 199, 2, 3)),
+    CASE("ScatterND", "int32", 18, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7, 3), I64_IS(DIMS(2, 2), 1, 2, -1, 0),
+         I32_RANGE(100, 199, 2)),
+    CASE("ScatterND", "bool", 18, NO_ATTRIBUTES, BOOLS(7, 3), I64_IS(DIMS(2, 1), 1, -1), BOOLS(2, 3)),
+    CASE("ScatterND", "uint8", 18, NO_ATTRIBUTES, U8_RANGE(0, 99, 7, 3), I64_IS(DIMS(2, 2), 1, 2, -1, 0),
+         U8_RANGE(100, 255, 2)),
+    OTHER_TYPES(SCATTER_ND_OF),
+    CASE("ScatterND", "no_indices", 18, NO_ATTRIBUTES, F32(7, 3), I64_RANGE(0, 0, 0, 2), F32(0)),
+    CASE("ScatterND", "empty", 18, NO_ATTRIBUTES, F32(0, 3), I64_RANGE(0, 0, 0, 1), F32(0, 3)),
+    CASE("ScatterND", "out_of_range", 18, NO_ATTRIBUTES, F32(7, 5),
+         I64_IS(DIMS(6, 2), 3, 4, 7, 0, 0, 5, -8, 1, 4294967296, 0, -7, -5), F32(6)),
+
+    {.name = "TensorScatter",
+     .label = "float32",
+     .since_version = 24,
+     .variants = ALL_VIEWS | VIEW_IN_PLACE,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(2, 3, 9, 7), F32(2, 3, 2, 7), LIST(4, 7)}},
+    {.name = "TensorScatter",
+     .label = "circular",
+     .since_version = 24,
+     .variants = VIEW_IN_PLACE,
+     .attributes = {A_STRING("mode", "circular"), A_INT("axis", 1)},
+     .inputs = {F32(3, 5, 4), F32(3, 4, 4), LIST(3, 0, 13)}},
+    {.name = "TensorScatter",
+     .label = "all_rows_circular",
+     .since_version = 24,
+     .variants = VIEW_IN_PLACE,
+     .attributes = {A_STRING("mode", "circular")},
+     .inputs = {F32(2, 5, 4), F32(2, 5, 4), LIST(2, 4)}},
+    {.name = "TensorScatter",
+     .label = "first_rows",
+     .since_version = 24,
+     .variants = VIEW_IN_PLACE,
+     .attributes = {A_STRING("mode", "linear")},
+     .inputs = {F32(2, 2, 5, 4), F32(2, 2, 3, 4)}},
+    CASE("TensorScatter", "last_dimension", 24, ATTRIBUTES(A_INT("axis", -1)), F32(2, 3, 9), F32(2, 3, 2), LIST(7, 0)),
+    CASE("TensorScatter", "rank8", 24, ATTRIBUTES(A_INT("axis", 3)), F32(2, 2, 1, 5, 2, 1, 2, 3),
+         F32(2, 2, 1, 2, 2, 1, 2, 3), LIST(3, 1)),
+    CASE("TensorScatter", "special", 24, NO_ATTRIBUTES, F32(1, 3, 16), F32_SPECIAL(1, 1, 1, 16), LIST(1)),
+    CASE("TensorScatter", "int64", 24, NO_ATTRIBUTES, I64_RANGE(-99, 99, 2, 7, 3), I64_RANGE(100, 199, 2, 2, 3),
+         LIST(1, 5)),
+    CASE("TensorScatter", "int32", 24, NO_ATTRIBUTES, I32_RANGE(-99, 99, 2, 7, 3), I32_RANGE(100, 199, 2, 2, 3),
+         LIST(1, 5)),
+    CASE("TensorScatter", "bool", 24, NO_ATTRIBUTES, BOOLS(2, 7, 3), BOOLS(2, 2, 3), LIST(1, 5)),
+    CASE("TensorScatter", "uint8", 24, NO_ATTRIBUTES, U8_RANGE(0, 99, 2, 7, 3), U8_RANGE(100, 255, 2, 2, 3),
+         LIST(1, 5)),
+    OTHER_TYPES(TENSOR_SCATTER_OF),
+    CASE("TensorScatter", "no_update", 24, NO_ATTRIBUTES, F32(2, 5, 4), F32(2, 0, 4), LIST(1, 2)),
+    CASE("TensorScatter", "empty", 24, NO_ATTRIBUTES, F32(2, 5, 0), F32(2, 3, 0), LIST(1, 2)),
+    CASE("TensorScatter", "out_of_range", 24, NO_ATTRIBUTES, F32(6, 5, 4), F32(6, 3, 4),
+         LIST(4, 5, -1, 9223372036854775807, -9223372036854775807, 4294967296)),
+    CASE("TensorScatter", "out_of_range_circular", 24, ATTRIBUTES(A_STRING("mode", "circular")), F32(3, 5, 4),
+         F32(3, 3, 4), LIST(-1, -9223372036854775807, 4294967299)),
+
+    {.name = "CumSum",
+     .label = "float32",
+     .since_version = 14,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(5, 33, 7), I64_IS(NO_DIMS, 1)}},
+    CASE("CumSum", "float16", 14, ATTRIBUTES(A_INT("exclusive", 1)), MIXED(LEATI_REF_FLOAT16, -300, 300, 5, 17),
+         I64_IS(NO_DIMS, 0)),
+    CASE("CumSum", "bfloat16", 14, ATTRIBUTES(A_INT("exclusive", 1)), MIXED(LEATI_REF_BFLOAT16, -300, 300, 5, 17),
+         I64_IS(NO_DIMS, 0)),
+    CASE("CumSum", "long_float16", 14, NO_ATTRIBUTES, RANGE_OF(LEATI_REF_FLOAT16, 0.25, 1, 2, 33000),
+         I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "first_axis", 11, NO_ATTRIBUTES, F32(33, 5), I64_IS(NO_DIMS, 0)),
+    CASE("CumSum", "last_axis", 14, NO_ATTRIBUTES, F32(5, 129), I64_IS(NO_DIMS, -1)),
+    CASE("CumSum", "int32_axis", 14, NO_ATTRIBUTES, F32(3, 5, 7), I32_IS(NO_DIMS, -2)),
+    CASE("CumSum", "axis_in_a_list", 14, NO_ATTRIBUTES, F32(3, 5), LIST(1)),
+    CASE("CumSum", "exclusive", 14, ATTRIBUTES(A_INT("exclusive", 1)), F32(3, 17), I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "reverse", 14, ATTRIBUTES(A_INT("reverse", 1)), F32(3, 17), I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "exclusive_reverse", 14, ATTRIBUTES(A_INT("exclusive", 1), A_INT("reverse", 1)), F32(5, 9, 3),
+         I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "one_element", 14, ATTRIBUTES(A_INT("exclusive", 1)), F32(5, 1), I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "vector", 14, NO_ATTRIBUTES, F32(2053), I64_IS(NO_DIMS, 0)),
+    CASE("CumSum", "special", 14, NO_ATTRIBUTES, F32_SPECIAL(1, 3, 16), I64_IS(NO_DIMS, 0)),
+    CASE("CumSum", "infinite", 14, NO_ATTRIBUTES, F32_IS(DIMS(2, 5), 1, INFINITY, 2, -INFINITY, 3, 4, NAN, 5, 6, 7),
+         I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "denormal", 14, NO_ATTRIBUTES, F32_DENORMAL(3, 17), I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "rank8", 14, NO_ATTRIBUTES, F32(2, 1, 2, 5, 1, 2, 1, 3), I64_IS(NO_DIMS, 3)),
+    CASE("CumSum", "empty", 14, NO_ATTRIBUTES, F32(5, 0), I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "int64", 14, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 17), I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "int64_wraps", 14, NO_ATTRIBUTES,
+         I64_IS(DIMS(4), 9223372036854775807, 9223372036854775807, 4294967296, -9223372036854775807),
+         I64_IS(NO_DIMS, 0)),
+    CASE("CumSum", "int32", 14, ATTRIBUTES(A_INT("reverse", 1)), I32_RANGE(-99, 99, 5, 17), I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "int32_wraps", 14, NO_ATTRIBUTES, I32_IS(DIMS(4), 2147483647, 2147483647, 5, -2147483647),
+         I64_IS(NO_DIMS, 0)),
+
+    /* Nearest. Factors are powers of two or whole numbers where a rounded place must not decide. */
+    {.name = "Resize",
+     .label = "nearest",
+     .since_version = 13,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = {A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "asymmetric"),
+                    A_STRING("nearest_mode", "floor")},
+     .inputs = {F32(2, 3, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2)}},
+    CASE("Resize", "nearest_half_pixel", 19, ATTRIBUTES(A_STRING("mode", "nearest")), F32(1, 2, 5, 7), ABSENT,
+         F32_IS(DIMS(4), 1, 1, 2, 4)),
+    CASE("Resize", "nearest_float16", 19, ATTRIBUTES(A_STRING("mode", "nearest")),
+         RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 4)),
+    CASE("Resize", "nearest_bfloat16", 19, ATTRIBUTES(A_STRING("mode", "nearest")),
+         RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 4)),
+    CASE("Resize", "nearest_down", 18, ATTRIBUTES(A_STRING("mode", "nearest")), F32(1, 2, 8, 12), ABSENT,
+         F32_IS(DIMS(4), 1, 1, 0.5f, 0.25f)),
+    CASE("Resize", "nearest_sizes", 13,
+         ATTRIBUTES(A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "asymmetric"),
+                    A_STRING("nearest_mode", "floor")),
+         F32(1, 2, 4, 4), ABSENT, ABSENT, LIST(1, 2, 8, 16)),
+    CASE("Resize", "nearest_ceil", 19,
+         ATTRIBUTES(A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "asymmetric"),
+                    A_STRING("nearest_mode", "ceil")),
+         F32(1, 2, 4, 4), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 4)),
+    CASE("Resize", "nearest_prefer_ceil", 19,
+         ATTRIBUTES(A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "asymmetric"),
+                    A_STRING("nearest_mode", "round_prefer_ceil")),
+         F32(1, 2, 4, 4), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 4)),
+    CASE("Resize", "nearest_align_corners", 13,
+         ATTRIBUTES(A_STRING("mode", "nearest"), A_STRING("coordinate_transformation_mode", "align_corners")),
+         F32(1, 2, 5, 5), ABSENT, ABSENT, LIST(1, 2, 9, 17)),
+    CASE("Resize", "nearest_axes", 18, ATTRIBUTES(A_STRING("mode", "nearest"), A_INTS("axes", -1, 2)), F32(1, 2, 5, 7),
+         ABSENT, F32_IS(DIMS(2), 4, 2)),
+    CASE("Resize", "nearest_1d", 19, ATTRIBUTES(A_STRING("mode", "nearest")), F32(2, 3, 7), ABSENT,
+         F32_IS(DIMS(3), 1, 1, 2)),
+    {.name = "Resize",
+     .label = "nearest_uint8",
+     .since_version = 19,
+     .attributes = {A_STRING("mode", "nearest")},
+     .inputs = {U8_RANGE(0, 255, 1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2)}},
+    {.name = "Resize",
+     .label = "linear",
+     .since_version = 13,
+     .variants = VIEW_BROADCAST | VIEW_DYNAMIC,
+     .threads = THREADS_8,
+     .attributes = {A_STRING("mode", "linear")},
+     .inputs = {F32(2, 3, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2)}},
+    CASE("Resize", "linear_float16", 19, ATTRIBUTES(A_STRING("mode", "linear")),
+         RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 2, 5, 7), ABSENT, ABSENT, LIST(1, 2, 11, 4)),
+    CASE("Resize", "linear_bfloat16", 19, ATTRIBUTES(A_STRING("mode", "linear")),
+         RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 2, 5, 7), ABSENT, ABSENT, LIST(1, 2, 11, 4)),
+    CASE("Resize", "linear_sizes", 19, ATTRIBUTES(A_STRING("mode", "linear")), F32(1, 2, 5, 7), ABSENT, ABSENT,
+         LIST(1, 2, 11, 4)),
+    CASE("Resize", "linear_empty_roi_scales", 13, ATTRIBUTES(A_STRING("mode", "linear")), F32(1, 2, 5, 7),
+         {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_FLOAT32, .rank = 1, .dims = {0}},
+         {.fill = LEATI_FILL_UNIFORM, .type = LEATI_REF_FLOAT32, .rank = 1, .dims = {0}}, LIST(1, 2, 10, 14)),
+    CASE("Resize", "linear_align_corners", 13,
+         ATTRIBUTES(A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "align_corners")),
+         F32(1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 3)),
+    CASE("Resize", "linear_asymmetric", 18,
+         ATTRIBUTES(A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "asymmetric")),
+         F32(1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 3)),
+    CASE("Resize", "linear_pytorch", 13,
+         ATTRIBUTES(A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "pytorch_half_pixel")),
+         F32(1, 2, 5, 7), ABSENT, ABSENT, LIST(1, 2, 1, 14)),
+    CASE("Resize", "linear_down", 19, ATTRIBUTES(A_STRING("mode", "linear")), F32(1, 2, 9, 12), ABSENT,
+         F32_IS(DIMS(4), 1, 1, 0.6f, 0.5f)),
+    CASE("Resize", "linear_1d", 19, ATTRIBUTES(A_STRING("mode", "linear")), F32(2, 3, 7), ABSENT,
+         F32_IS(DIMS(3), 1, 1, 3)),
+    CASE("Resize", "linear_axes", 18, ATTRIBUTES(A_STRING("mode", "linear"), A_INTS("axes", 2, 3)), F32(1, 2, 5, 7),
+         ABSENT, ABSENT, LIST(10, 3)),
+    CASE("Resize", "linear_no_images", 13, ATTRIBUTES(A_STRING("mode", "linear")), F32(0, 2, 5, 7), ABSENT,
+         F32_IS(DIMS(4), 1, 1, 2, 2)),
+    {.name = "Resize",
+     .label = "linear_half_pixel_symmetric",
+     .since_version = 19,
+     .attributes = {A_STRING("mode", "linear"), A_STRING("coordinate_transformation_mode", "half_pixel_symmetric")},
+     .inputs = {F32(1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 1.9f, 2.3f)}},
+    {.name = "Resize",
+     .label = "linear_not_larger",
+     .since_version = 18,
+     .attributes = {A_STRING("mode", "linear"), A_STRING("keep_aspect_ratio_policy", "not_larger"),
+                    A_INTS("axes", 2, 3)},
+     .inputs = {F32(1, 2, 5, 10), ABSENT, ABSENT, LIST(8, 8)}},
+
+    {.name = "TopK",
+     .label = "float32",
+     .since_version = 11,
+     .outputs = 2,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(5, 33), LIST(7)}},
+    TOP_K("first_axis", 24, VIEWS, 0, 1, F32(33, 5), LIST(7)),
+    TOP_K("middle_axis", 11, VIEWS, -2, 0, F32(2, 3, 19, 4), LIST(5)),
+    TOP_K("vector", 11, 0, 0, 1, F32(100), LIST(3)),
+    TOP_K("rank8", 11, 0, 3, 1, F32(2, 1, 2, 9, 1, 2, 1, 3), LIST(4)),
+    TOP_K("one", 11, 0, -1, 1, F32(3, 1), LIST(1)),
+    TOP_K("whole_rows", 11, VIEW_TRANSPOSED, -1, 1, F32(4, 64), LIST(64)),
+    TOP_K("rows_of_257", 11, 0, -1, 0, F32(3, 257), LIST(257)),
+    TOP_K("rows_of_512", 11, 0, -1, 1, F32(3, 512), LIST(100)),
+    TOP_K("rows_of_1000", 11, 0, -1, 0, F32(3, 1000), LIST(999)),
+    TOP_K("rows_of_2048", 11, VIEW_SLICED, -1, 1, F32(2, 2048), LIST(2048)),
+    TOP_K("many_rows", 11, 0, -1, 1, F32(1500, 5), LIST(2)),
+    TOP_K("many_columns", 11, 0, 0, 1, F32(6, 1500), LIST(2)),
+    TOP_K("rows_of_2049", 11, VIEW_OFFSET, -1, 1, F32(2, 2049), LIST(1)),
+    TOP_K("rows_of_4096", 24, 0, -1, 0, F32(2, 4096), LIST(2049)),
+    TOP_K("rows_of_10000", 11, VIEW_TRANSPOSED | VIEW_DYNAMIC, -1, 1, F32(2, 10000), LIST(300)),
+    TOP_K("long_columns", 11, VIEW_TRANSPOSED, 0, 1, F32(6200, 3), LIST(50)),
+    TOP_K("whole_long_rows", 11, 0, -1, 0, F32(2, 6145), LIST(6145)),
+    TOP_K("line_of_70000", 11, 0, 0, 1, F32(70000), LIST(20)),
+    TOP_K("ties", 11, 0, -1, 1, F32_IS(DIMS(2, 6), 1, -0.0f, 1, 0, 2, 0, 0, -0.0f, 0, -0.0f, -1, -1), LIST(5)),
+    TOP_K("ties_smallest", 11, 0, -1, 0, F32_IS(DIMS(2, 6), 1, -0.0f, 1, 0, 2, 0, 0, -0.0f, 0, -0.0f, -1, -1), LIST(5)),
+    TOP_K("long_ties", 24, 0, -1, 0, I32_RANGE(0, 3, 2, 7000), LIST(2500)),
+    TOP_K("special", 11, 0, -1, 1, F32_SPECIAL(1, 3, 37), LIST(30)),
+    TOP_K("special_smallest", 11, 0, -1, 0, F32_SPECIAL(1, 3, 37), LIST(37)),
+    TOP_K("long_special", 11, 0, -1, 1, F32_SPECIAL(3, 1, 4200), LIST(4000)),
+    /* NaNs are equal, whatever their signs. */
+    TOP_K("nans", 11, 0, -1, 1, F32_IS(DIMS(2, 5), -NAN, INFINITY, NAN, -INFINITY, -NAN, 1, NAN, -NAN, 2, NAN),
+          LIST(4)),
+    TOP_K("nans_smallest", 11, 0, -1, 0, F32_IS(DIMS(2, 5), -NAN, INFINITY, NAN, -INFINITY, -NAN, 1, NAN, -NAN, 2, NAN),
+          LIST(5)),
+    TOP_K("denormal", 11, 0, -1, 1, F32_DENORMAL(3, 40), LIST(40)),
+    TOP_K("int64_extremes", 11, 0, -1, 1,
+          I64_IS(DIMS(8), 0, 9223372036854775807, -1, -9223372036854775807, 4294967296, 4294967295, -4294967296, 1),
+          LIST(8)),
+    TOP_K("uint64_extremes", 11, 0, -1, 0,
+          INTS_OF(LEATI_REF_UINT64, DIMS(8), 0, 9223372036854775807, -1, -9223372036854775807, 4294967296, 4294967295,
+                  -2, 1),
+          LIST(8)),
+    TOP_K("none_wanted", 11, 0, -1, 1, F32(3, 7), LIST(0)),
+    TOP_K("none_of_nothing", 11, 0, -1, 1, F32(3, 0), LIST(0)),
+    TOP_K("no_rows", 11, 0, -1, 1, F32(0, 7), LIST(3)),
+    /* The best one is the same sorted or not. */
+    {.name = "TopK",
+     .label = "unsorted",
+     .since_version = 11,
+     .outputs = 2,
+     .attributes = {A_INT("sorted", 0)},
+     .inputs = {F32(5, 33), LIST(1)}},
+    {.name = "TopK", .label = "version_10", .since_version = 10, .outputs = 2, .inputs = {F32(5, 33), LIST(4)}},
+    TOP_K_OF("float16", LEATI_REF_FLOAT16, -9, 9),
+    TOP_K_OF("bfloat16", LEATI_REF_BFLOAT16, -9, 9),
+    TOP_K_OF("int8", LEATI_REF_INT8, -128, 127),
+    TOP_K_OF("int16", LEATI_REF_INT16, -32768, 32767),
+    TOP_K_OF("int32", LEATI_REF_INT32, -2000000000, 2000000000),
+    TOP_K_OF("int64", LEATI_REF_INT64, -2000000000, 2000000000),
+    TOP_K_OF("uint8", LEATI_REF_UINT8, 0, 255),
+    TOP_K_OF("uint16", LEATI_REF_UINT16, 0, 65535),
+    TOP_K_OF("uint32", LEATI_REF_UINT32, 0, 2000000000),
+    TOP_K_OF("uint64", LEATI_REF_UINT64, 0, 2000000000),
+
+    {.name = "GridSample",
+     .label = "float32",
+     .since_version = 22,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(2, 5, 5, 7), F32_RANGE(-1.3, 1.3, 2, 3, 4, 2)}},
+    SAMPLED("linear", "zeros", 0),
+    SAMPLED("linear", "border", VIEW_SLICED),
+    SAMPLED("linear", "reflection", VIEW_TRANSPOSED),
+    SAMPLED("nearest", "zeros", VIEW_TRANSPOSED | VIEW_SLICED),
+    SAMPLED("nearest", "border", 0),
+    SAMPLED("nearest", "reflection", VIEW_DYNAMIC),
+    SAMPLED("cubic", "zeros", VIEW_DYNAMIC),
+    SAMPLED("cubic", "border", VIEW_TRANSPOSED),
+    SAMPLED("cubic", "reflection", VIEW_SLICED | VIEW_REVERSED),
+    SAMPLED_3D("linear", "zeros", 0, ALL_VIEWS),
+    SAMPLED_3D("linear", "border", 1, 0),
+    SAMPLED_3D("linear", "reflection", 0, VIEW_SLICED),
+    SAMPLED_3D("nearest", "zeros", 1, 0),
+    SAMPLED_3D("nearest", "border", 0, VIEW_TRANSPOSED),
+    SAMPLED_3D("nearest", "reflection", 1, 0),
+    TIED("ties_zeros", 20, "nearest", "zeros", 0),
+    TIED("ties_border", 22, "nearest", "border", 0),
+    TIED("ties_reflection", 20, "nearest", "reflection", 0),
+    TIED("ties_version_16", 16, "nearest", "zeros", 0),
+    TIED("exact_linear", 16, "bilinear", "zeros", 0),
+    TIED("exact_cubic", 16, "bicubic", "border", 0),
+    TIED("exact_reflection", 20, "linear", "reflection", 0),
+    NOWHERE("linear", "zeros", 0),
+    NOWHERE("linear", "border", 1),
+    NOWHERE("linear", "reflection", 0),
+    NOWHERE("nearest", "zeros", 0),
+    NOWHERE("nearest", "border", 0),
+    NOWHERE("nearest", "reflection", 1),
+    NOWHERE("cubic", "zeros", 1),
+    NOWHERE("cubic", "border", 0),
+    NOWHERE("cubic", "reflection", 0),
+    SAMPLE("special_grid", 20, 0, "nearest", "border", 0, F32(1, 1, 4, 8), F32_SPECIAL(1, 1, 6, 7, 2)),
+    SAMPLE("special_images", 20, 0, "nearest", "zeros", 1, F32_SPECIAL(1, 1, 2, 4, 4),
+           F32_IS(DIMS(1, 1, 5, 2), -1, -1, 1, 1, -1, 1, 1, -1, 2, 0)),
+    SAMPLE("one_element", 22, 0, "linear", "reflection", 0, F32(2, 3, 1, 1), F32_RANGE(-3, 3, 2, 3, 3, 2)),
+    SAMPLE("one_element_aligned", 22, 0, "cubic", "reflection", 1, F32(2, 3, 1, 1), F32_RANGE(-3, 3, 2, 3, 3, 2)),
+    SAMPLE("one_line", 22, VIEW_TRANSPOSED, "linear", "border", 1, F32(2, 3, 1, 9), F32_RANGE(-3, 3, 2, 3, 3, 2)),
+    SAMPLE("far", 20, 0, "linear", "reflection", 0, F32(1, 2, 5, 7), F32_RANGE(-1000, 1000, 1, 6, 6, 2)),
+    SAMPLE("many_channels", 20, VIEW_OFFSET, "linear", "zeros", 0, F32(2, 67, 3, 4), F32_RANGE(-1, 1, 2, 9, 31, 2)),
+    SAMPLE("many_places", 20, 0, "nearest", "zeros", 0, F32(1, 1, 40, 33), F32_RANGE(-1, 1, 1, 70, 71, 2)),
+    SAMPLE("float16", 20, VIEW_TRANSPOSED | VIEW_OFFSET, "linear", "border", 0,
+           RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 5, 5, 7), RANGE_OF(LEATI_REF_FLOAT16, -1.5, 1.5, 2, 3, 4, 2)),
+    SAMPLE("bfloat16", 22, VIEW_TRANSPOSED | VIEW_OFFSET, "linear", "border", 0,
+           RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 2, 5, 5, 7), RANGE_OF(LEATI_REF_BFLOAT16, -1.5, 1.5, 2, 3, 4, 2)),
+    SAMPLE("float16_cubic", 20, 0, "cubic", "zeros", 1, RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 3, 5, 7),
+           RANGE_OF(LEATI_REF_FLOAT16, -1.5, 1.5, 1, 3, 4, 2)),
+    SAMPLE("bfloat16_volumes", 22, 0, "nearest", "reflection", 0, RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 3, 4, 2, 8),
+           RANGE_OF(LEATI_REF_BFLOAT16, -1.5, 1.5, 1, 3, 4, 2, 3)),
+    SAMPLE("float16_by_float32", 20, 0, "linear", "zeros", 0, RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 3, 5, 7),
+           F32_RANGE(-1.5, 1.5, 1, 3, 4, 2)),
+    SAMPLE("float32_by_float16", 20, VIEW_OFFSET, "linear", "zeros", 0, F32(1, 3, 5, 7),
+           RANGE_OF(LEATI_REF_FLOAT16, -1.5, 1.5, 1, 3, 4, 2)),
+    SAMPLE("float32_by_bfloat16", 22, 0, "cubic", "border", 0, F32(1, 3, 5, 7),
+           RANGE_OF(LEATI_REF_BFLOAT16, -1.5, 1.5, 1, 3, 4, 2)),
+    SAMPLE("no_images", 22, 0, "linear", "zeros", 0, F32(0, 2, 5, 7), F32(0, 3, 4, 2)),
+    SAMPLE("no_channels", 22, 0, "linear", "zeros", 0, F32(2, 0, 5, 7), F32(2, 3, 4, 2)),
+    SAMPLE("no_places", 22, 0, "linear", "zeros", 0, F32(2, 3, 5, 7), F32(2, 0, 4, 2)),
+};
+
+/* Running sums over a row so long that a kernel may not get through it at once (software devices cut loops short). */
+static void cumsum_long(leat_case_context *ctx, const void *data) {
+  enum { COUNT = 70000 };
+  const int64_t dims[1] = {COUNT};
+  const leat_value_info line = {.struct_size = sizeof line, .ndim = 1, .dtype = LEAT_F32, .shape = dims};
+  const leat_value_info scalar = {.struct_size = sizeof scalar, .dtype = LEAT_I64};
+  const leat_value_info *infos[2] = {&line, &scalar};
+  const leat_op_desc desc = {.struct_size = sizeof desc,
+                             .since_version = 14,
+                             .name = "CumSum",
+                             .input_count = 2,
+                             .output_count = 1,
+                             .inputs = infos};
+  leat_device *device = leati_fixture_device(ctx);
+  leat_op *op = NULL;
+  (void)data;
+  leati_case_require_op(ctx, &desc);
+  LEAT_CHECK_OK(ctx, ctx->op->create(device, &desc, &op, LEAT_ERR));
+  leat_stream *stream = leati_stream_new(ctx);
+  float *values = g_new(float, COUNT);
+  int64_t zero = 0;
+  leat_case_tensor views[3];
+  for (int i = 0; i < COUNT; ++i) {
+    values[i] = 1;
+  }
+  const uint64_t in = leati_case_alloc(ctx, COUNT * sizeof(float), stream);
+  const uint64_t out = leati_case_alloc(ctx, COUNT * sizeof(float), stream);
+  leati_upload(ctx, stream, in, values, COUNT * sizeof(float));
+  leati_case_tensor_device(ctx, &views[0], in, LEAT_F32, 1, dims);
+  leati_case_tensor_host(&views[1], &zero, LEAT_I64, 0, NULL);
+  leati_case_tensor_device(ctx, &views[2], out, LEAT_F32, 1, dims);
+  const leat_case_tensor *inputs[2] = {&views[0], &views[1]};
+  leati_op_invoke(ctx, op, stream, 2, inputs, &views[2]);
+  leati_download(ctx, stream, out, values, COUNT * sizeof(float));
+  leati_synchronize(ctx, stream);
+  for (int i = 0; i < COUNT; ++i) {
+    LEAT_CHECK_MESSAGE(ctx, values[i] == (float)(i + 1), "the sum of %d ones is %g", i + 1, (double)values[i]);
+  }
+  g_free(values);
+  leati_case_free(ctx, in);
+  leati_case_free(ctx, out);
+  leati_stream_destroy(ctx, stream);
+  leati_op_destroy(ctx, op);
+}
+
+static const leat_case long_lines[] = {
+    {.name = "op.CumSum.line_of_70000",
+     .summary = "Running sums are right over a row that is longer than some devices let a loop run.",
+     .run = cumsum_long},
+};
+
+void leati_cases_op_index(leat_case_list *list) {
+  leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+  leati_case_list_add(list, long_lines, G_N_ELEMENTS(long_lines));
+}

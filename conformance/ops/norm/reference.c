@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operators that scale elements by what a group of them has in common. */
+#include <string.h>
+
+#include "ops/core/bound.h"
+#include "ops/core/node.h"
+
+/* exp(x - max) / sum of the same, along one axis; and its logarithm, x - max - log(sum). */
+static bool run_softmax(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const bool logarithm = strcmp(node->name, "LogSoftmax") == 0;
+  int32_t axis;
+  if (!leati_ref_axis(node, leati_ref_int(node, "axis", -1), x->rank, &axis)) {
+    return false;
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, x->type, x->rank, x->dims);
+  int64_t inner = 1;
+  for (int32_t d = axis + 1; d < x->rank; d++) {
+    inner *= x->dims[d];
+  }
+  int64_t length = x->dims[axis];
+  for (int64_t group = 0; length > 0 && group < x->count / length; group++) {
+    int64_t base = group / inner * inner * length + group % inner;
+    double most = -INFINITY;
+    for (int64_t n = 0; n < length; n++) {
+      double v = x->f[base + n * inner];
+      most = isnan(v) || v > most ? v : most;
+    }
+    /* Each term is off by the rounding of its argument and by its exponential; the sum by the mean of that over its
+     * terms and by its additions. */
+    double sum = 0;
+    double off = 0;
+    for (int64_t n = 0; n < length; n++) {
+      double d = x->f[base + n * inner] - most;
+      double term = exp(d);
+      sum += term;
+      off += term > 0 ? term * (leati_ref_bound_exp(d) + fabs(d) * LEATI_REF_ULP) : FLT_MIN;
+    }
+    for (int64_t n = 0; n < length; n++) {
+      double d = x->f[base + n * inner] - most;
+      const double sum_relative = off / sum + (double)(length + 2) * 0x1p-24;
+      if (logarithm) {
+        const double log_sum = log(sum);
+        y->f[base + n * inner] = d - log_sum;
+        /* A factor in the sum is a summand here; and each of the two subtractions rounds. */
+        y->bound[base + n * inner] =
+            sum_relative + leati_ref_bound_log(sum, log_sum) + LEATI_REF_ULP * (fabs(d) + fabs(d - log_sum)) + FLT_MIN;
+        continue;
+      }
+      double value = exp(d) / sum;
+      double relative = leati_ref_bound_exp(d) + fabs(d) * LEATI_REF_ULP + sum_relative + 3.5 * LEATI_REF_ULP;
+      y->f[base + n * inner] = value;
+      y->bound[base + n * inner] = (value > 0 ? relative * value : 0) + FLT_MIN;
+    }
+  }
+  return true;
+}
+
+/* The mean and the spread of one group, with what float32 arithmetic may add. The bounds hold for two passes and for
+ * one pass over x and x^2, which loses more: all terms are taken relative to the mean square. */
+typedef struct moments {
+  double mean;
+  double mean_bound;
+  double rstd; /* 1 / sqrt(variance + epsilon) */
+  double rstd_relative;
+} moments;
+
+/* Of `count` elements from `base` on, which may be off by their bounds. `rms`: around zero instead of the mean. */
+static moments measure(const leati_ref_tensor *x, int64_t base, int64_t count, double epsilon, bool rms) {
+  /* Nothing has mean and variance 0. */
+  const int64_t n = count > 0 ? count : 1;
+  double sum = 0;
+  double magnitude = 0;
+  double square = 0;
+  double off = 0;
+  for (int64_t k = base; k < base + count; k++) {
+    sum += x->f[k];
+    magnitude += fabs(x->f[k]);
+    square += x->f[k] * x->f[k];
+    off += x->bound[k];
+  }
+  moments m = {0};
+  if (!rms) {
+    m.mean = sum / (double)n;
+    m.mean_bound = leati_ref_bound_sum(n, magnitude) / (double)n + leati_ref_bound_ulps(m.mean, 3.5) + off / (double)n;
+  }
+  double variance = 0;
+  double moved = 0;
+  for (int64_t k = base; k < base + count; k++) {
+    const double away = x->f[k] - m.mean;
+    variance += away * away;
+    moved += 2 * fabs(away) * (x->bound[k] + (rms ? 0 : off / (double)n));
+  }
+  variance /= (double)n;
+  double mean_square = square / (double)n;
+  /* The sum of squares, and twice the mean times its error; then the subtraction; and what the elements are off by. */
+  double variance_bound = (double)(n + 6) * 0x1p-24 * mean_square + 2 * fabs(m.mean) * m.mean_bound +
+                          2 * LEATI_REF_ULP * mean_square + moved / (double)n;
+  m.rstd = 1 / sqrt(variance + epsilon);
+  /* Half of the variance's relative error, and a square root and a division. That of an infinite one is exactly 0. */
+  m.rstd_relative = isinf(variance) ? 0 : 0.5 * variance_bound / (variance + epsilon) + 9 * LEATI_REF_ULP;
+  return m;
+}
+
+/* One element of output 0. */
+static void normalise(const leati_ref_tensor *x, int64_t at, const moments *m, double gain, double offset,
+                      leati_ref_tensor *y) {
+  const double away = x->f[at] - m->mean;
+  const double scaled = away * m->rstd * gain;
+  const double value = scaled + offset;
+  y->f[at] = value;
+  y->bound[at] =
+      fabs(gain) * m->rstd * (x->bound[at] + m->mean_bound + fabs(away) * (m->rstd_relative + LEATI_REF_ULP)) +
+      leati_ref_bound_ulps(scaled, 2) + leati_ref_bound_ulps(value, 1);
+}
+
+/* The element of an optional tensor that broadcasts to `x`, at element `at` of that. */
+static double parameter_at(const leati_ref_tensor *parameter, const leati_ref_tensor *x, int64_t at, double otherwise) {
+  if (parameter == NULL) {
+    return otherwise;
+  }
+  int64_t index[LEAT_MAX_RANK];
+  leati_ref_unravel(x->rank, x->dims, at, index);
+  return parameter->f[leati_ref_broadcast_at(parameter, x->rank, index)];
+}
+
+/* The sum of input, skip and bias, each addition rounded. */
+static void add_skip(const leati_ref_tensor *x, const leati_ref_tensor *skip, const leati_ref_tensor *bias,
+                     leati_ref_tensor *out) {
+  leati_ref_tensor_init(out, x->type, x->rank, x->dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    const double a = x->f[k];
+    const double b = parameter_at(skip, x, k, 0);
+    const double c = parameter_at(bias, x, k, 0);
+    out->f[k] = a + b + c;
+    out->bound[k] = leati_ref_bound_ulps(fabs(a) + fabs(b) + fabs(c), bias != NULL ? 2 : 1);
+  }
+}
+
+/* Layer and RMS normalisation, and com.microsoft's that add a skip input before. Those take the default of epsilon from
+ * ONNX Runtime. */
+static bool run_layer_norm(leati_ref_node *node) {
+  const bool with_skip = strncmp(node->name, "Skip", 4) == 0;
+  const bool simplified = strstr(node->name, "Simplified") != NULL;
+  const bool rms = simplified || strcmp(node->name, "RMSNormalization") == 0;
+  const leati_ref_tensor *scale = node->inputs[with_skip ? 2 : 1];
+  const leati_ref_tensor *shift = rms ? NULL : leati_ref_input(node, with_skip ? 3 : 2);
+  const double epsilon = leati_ref_float(node, "epsilon", with_skip ? 1e-12f : 1e-5f);
+  /* Which outputs are there; 0: none. RMS normalisation takes nothing off, so that its mean is 0. */
+  const uint32_t mean_at = rms && !with_skip ? 0 : 1;
+  const uint32_t rstd_at = simplified && !with_skip ? 1 : 2;
+  const uint32_t total_at = 3;
+  int32_t axis;
+  if (!leati_ref_axis(node, leati_ref_int(node, "axis", -1), node->inputs[0]->rank, &axis)) {
+    return false;
+  }
+  leati_ref_tensor total = {0};
+  if (with_skip) {
+    add_skip(node->inputs[0], node->inputs[1], leati_ref_input(node, simplified ? 3 : 4), &total);
+  }
+  const leati_ref_tensor *x = with_skip ? &total : node->inputs[0];
+  int64_t dims[LEAT_MAX_RANK];
+  int64_t rows = 1;
+  int64_t length = 1;
+  for (int32_t d = 0; d < x->rank; d++) {
+    dims[d] = d < axis ? x->dims[d] : 1;
+    rows *= dims[d];
+    length *= d < axis ? 1 : x->dims[d];
+  }
+  leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
+  for (uint32_t k = 1; k < node->output_count; k++) {
+    leati_ref_tensor_init(&node->outputs[k], k == total_at ? x->type : LEATI_REF_FLOAT32, x->rank,
+                          k == total_at ? x->dims : dims);
+  }
+  for (int64_t group = 0; group < rows; group++) {
+    const moments m = measure(x, group * length, length, epsilon, rms);
+    for (int64_t at = group * length; at < (group + 1) * length; at++) {
+      normalise(x, at, &m, parameter_at(scale, x, at, 1), parameter_at(shift, x, at, 0), &node->outputs[0]);
+    }
+    if (mean_at != 0 && node->output_count > mean_at) {
+      node->outputs[mean_at].f[group] = m.mean;
+      node->outputs[mean_at].bound[group] = m.mean_bound;
+    }
+    if (node->output_count > rstd_at) {
+      node->outputs[rstd_at].f[group] = m.rstd;
+      node->outputs[rstd_at].bound[group] = m.rstd * m.rstd_relative;
+    }
+  }
+  for (int64_t k = 0; node->output_count > total_at && k < x->count; k++) {
+    leati_ref_tensor_copy_element(&node->outputs[total_at], k, x, k);
+  }
+  leati_ref_tensor_clear(&total);
+  return true;
+}
+
+/* Instance and group normalisation: some channels of one image make a group. Before version 21 the parameters of
+ * GroupNormalization are the groups', not the channels'. */
+static bool run_group_norm(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const bool instance = strcmp(node->name, "InstanceNormalization") == 0;
+  const double epsilon = leati_ref_float(node, "epsilon", 1e-5f);
+  const int64_t channels = x->dims[1];
+  const int64_t groups = instance ? channels : leati_ref_int(node, "num_groups", 0);
+  if (channels > 0 && (groups < 1 || channels % groups != 0)) {
+    return leati_ref_fail(node, "%s: the groups do not divide the channels", node->name);
+  }
+  leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
+  if (x->count == 0) {
+    return true;
+  }
+  const int64_t length = x->count / (x->dims[0] * groups);
+  const int64_t pixels = x->count / (x->dims[0] * channels);
+  const bool by_group = !instance && node->since_version < 21;
+  for (int64_t group = 0; group < x->count / length; group++) {
+    const moments m = measure(x, group * length, length, epsilon, false);
+    for (int64_t at = group * length; at < (group + 1) * length; at++) {
+      const int64_t p = by_group ? group % groups : at / pixels % channels;
+      normalise(x, at, &m, node->inputs[1]->f[p], node->inputs[2]->f[p], &node->outputs[0]);
+    }
+  }
+  return true;
+}
+
+/* (x - mean) / sqrt(variance + epsilon) * scale + shift, by channel, with given statistics. */
+static bool run_batch_norm(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  double epsilon = leati_ref_float(node, "epsilon", 1e-5f);
+  if (leati_ref_int(node, "training_mode", 0) != 0) {
+    return leati_ref_fail(node, "BatchNormalization: training is not computed here");
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, x->type, x->rank, x->dims);
+  int64_t channels = x->rank > 1 ? x->dims[1] : 1;
+  int64_t inner = 1;
+  for (int32_t d = 2; d < x->rank; d++) {
+    inner *= x->dims[d];
+  }
+  for (int64_t k = 0; k < x->count; k++) {
+    int64_t c = k / inner % channels;
+    double gain = node->inputs[1]->f[c] / sqrt(node->inputs[4]->f[c] + epsilon);
+    double mean = node->inputs[3]->f[c];
+    double shift = node->inputs[2]->f[c];
+    y->f[k] = (x->f[k] - mean) * gain + shift;
+    /* Also as x gain + (shift - mean gain). The gain is off by an addition, a square root, a division and a
+     * multiplication, 10 ULP; two more for each use of it. */
+    y->bound[k] = 12 * LEATI_REF_ULP * (fabs(x->f[k] * gain) + fabs(mean * gain) + fabs(shift)) + FLT_MIN;
+  }
+  return true;
+}
+
+const leati_ref_entry leati_ref_norm[] = {
+    {"Softmax", run_softmax},
+    {"LogSoftmax", run_softmax},
+    {"LayerNormalization", run_layer_norm},
+    {"RMSNormalization", run_layer_norm},
+    {"SimplifiedLayerNormalization", run_layer_norm},
+    {"SkipLayerNormalization", run_layer_norm},
+    {"SkipSimplifiedLayerNormalization", run_layer_norm},
+    {"InstanceNormalization", run_group_norm},
+    {"GroupNormalization", run_group_norm},
+    {"BatchNormalization", run_batch_norm},
+    {NULL, NULL},
+};
