@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Calls of operators, drawn at random: attributes, types, shapes of rank 0 to 8, and elements.
- *
- * A recipe for each operator (recipes.c) draws what the specification allows, and indices out of range and divisors of
- * 0 where backend.h says what those give. What came out can then be spoilt in one place: an extreme attribute, a shape
- * that does not fit, a rank too high, a wrong type, something left out. All of it follows from the seed.
+ * A call of an operator, drawn at random: attributes, types, shapes of rank 0 to 8, and elements. What a family's
+ * recipes draw it with.
  */
 #ifndef LEAT_CONFORMANCE_OPS_CORE_DRAW_H_
 #define LEAT_CONFORMANCE_OPS_CORE_DRAW_H_
@@ -53,28 +50,14 @@ typedef struct leati_draw {
   GRand *rand;
 } leati_draw;
 
-/** Whether there is a recipe for the operator, and it is of the kind (NULL: of any). */
-bool leati_draw_knows(const leat_op_info *info, const char *kind);
-
-/** Draws a call.
- * @param draw [out] holds nothing before; release with leati_draw_clear()
- * @param info [in] an entry of the operator list that there is a recipe for
- * @param seed what all of it follows from
- * @param empty in how many of 100 calls dimensions of size 0 are likely
- * @param faults leati_draw::faults */
-void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults);
-
-/** Spoils the call in one place. */
-void leati_draw_spoil(leati_draw *draw);
-
-void leati_draw_clear(leati_draw *draw);
-
-/** The call in words: operator, version, attributes and inputs. Free it with g_free(). */
-char *leati_draw_text(const leati_draw *draw);
-
 /** The type as DLPack says it, and bytes of an element. */
 DLDataType leati_draw_dlpack(uint64_t type);
 int64_t leati_draw_size(uint64_t type);
+
+/** The type's name, as in messages. */
+const char *leati_draw_type_name(uint64_t type);
+
+bool leati_draw_is_float(uint64_t type);
 
 /** Makes a tensor of the reference out of a drawn one; false if the reference does not know the type. */
 bool leati_draw_reference(const leati_draw_tensor *tensor, leati_ref_tensor *out);
@@ -85,16 +68,14 @@ bool leati_draw_reference(const leati_draw_tensor *tensor, leati_ref_tensor *out
  * are set, one output is wanted. */
 typedef void (*leati_draw_recipe)(leati_draw *draw);
 
-/** An operator that can be drawn. */
+/** An operator that can be drawn. Each family has a list `leati_draws_<family>` (draws.c there), which ends with an
+ * entry without a name. */
 typedef struct leati_draw_entry {
   const char *kind; /**< which case of random.c calls it */
   const char *domain;
   const char *name;
   leati_draw_recipe recipe;
 } leati_draw_entry;
-
-/** Ends with an entry without a name. */
-extern const leati_draw_entry leati_draw_entries[];
 
 /** A whole number from `low` to `high`, and true in so many of 100 cases. */
 int64_t leati_draw_int(leati_draw *draw, int64_t low, int64_t high);
@@ -103,12 +84,37 @@ bool leati_draw_chance(leati_draw *draw, int percent);
 /** One of the types of a type constraint. */
 uint64_t leati_draw_type(leati_draw *draw, const char *parameter);
 
+/** Any of the types that there are. */
+uint64_t leati_draw_any_type(leati_draw *draw);
+
+/** A rank in a range, mostly 4 at most. */
+int32_t leati_draw_rank(leati_draw *draw, int32_t low, int32_t high);
+
 /** Draws the dimensions of a small tensor. */
 void leati_draw_dims(leati_draw *draw, int32_t rank, int64_t *dims);
+
+/** Draws a shape that broadcasts to the given one; gives its rank. */
+int32_t leati_draw_narrowed(leati_draw *draw, int32_t rank, const int64_t *dims, int64_t *out);
+
+/** An axis, counted from the front or the back. */
+int64_t leati_draw_axis(leati_draw *draw, int32_t rank);
+
+/** The axis counted from the front. */
+int32_t leati_draw_front(int64_t axis, int32_t rank);
+
+/** Distinct axes of a rank in any order, some of them counted from the back; gives how many. */
+int32_t leati_draw_axes(leati_draw *draw, int32_t rank, int64_t *axes);
 
 /** Adds an input with small random elements: floats normally distributed, integers from -9 to 9 (unsigned ones from 0),
  * booleans. Its elements may be set again. */
 leati_draw_tensor *leati_draw_input(leati_draw *draw, uint64_t type, int32_t rank, const int64_t *dims);
+
+/** Adds an input of any shape whose rank is in a range, of a type of a type constraint. */
+leati_draw_tensor *leati_draw_any(leati_draw *draw, const char *parameter, int32_t low, int32_t high, int32_t *rank,
+                                  int64_t *dims);
+
+/** Adds an input of a shape that broadcasts to the given one. */
+leati_draw_tensor *leati_draw_narrow_input(leati_draw *draw, uint64_t type, int32_t rank, const int64_t *dims);
 
 /** Adds an int64 (or, with a type, int32) input of given numbers in one dimension; `count` -1: a scalar,
  * which is the first of them. */
@@ -119,6 +125,15 @@ void leati_draw_absent(leati_draw *draw);
 
 /** Sets one element; the number must be one that the type has. */
 void leati_draw_set(leati_draw_tensor *tensor, int64_t at, double value);
+
+/** Sets all elements to whole numbers of a range. */
+void leati_draw_range(leati_draw *draw, leati_draw_tensor *tensor, int64_t low, int64_t high);
+
+/** Gives the tensor another type and shape; its elements are 0. */
+void leati_draw_reshape(leati_draw_tensor *tensor, uint64_t type, int32_t rank, const int64_t *dims);
+
+/** Adds an attribute without a value; NULL if the entry does not say that the operator reads it. */
+leat_attribute *leati_draw_attribute(leati_draw *draw, const char *name, uint32_t type);
 
 /** Adds an attribute, if the entry says that the operator reads it. */
 void leati_draw_attribute_int(leati_draw *draw, const char *name, int64_t value);

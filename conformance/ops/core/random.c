@@ -12,7 +12,7 @@
 
 #include "cases/sources.h"
 #include "fixture.h"
-#include "ops/core/draw.h"
+#include "ops/core/draw_call.h"
 #include "ops/core/node.h"
 
 /* Calls of a kind where nothing is asked for: some seconds, most of it for compiling kernels. */

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ops/core/draw.h"
+
+/* The type of a mask: that of what it is added to, or bool where the operator takes it. */
+static uint64_t mask_type(leati_draw *d, uint64_t type, bool or_bool) {
+  return or_bool && leati_draw_chance(d, 50) ? LEAT_TYPE_BOOL : type;
+}
+
+/* Elements of a head, from `least`: often whole pieces of 16 bytes of any float, as heads of models are. */
+static int64_t head_size(leati_draw *d, int64_t least) {
+  const int64_t size = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 150 : 9);
+  return leati_draw_chance(d, 50) ? (size + 7) / 8 * 8 : size;
+}
+
+/* Queries, keys and values, and perhaps a mask. */
+static void attention(leati_draw *d) {
+  const bool multi_head = strcmp(d->info->name, "MultiHeadAttention") == 0;
+  const bool flat = multi_head || leati_draw_chance(d, 50);
+  const uint64_t type = leati_draw_type(d, multi_head ? "T" : "T1");
+  const int64_t least = d->empty ? 0 : 1;
+  const int64_t batch = leati_draw_int(d, least, 3);
+  const int64_t shared = leati_draw_int(d, 1, 3);
+  const int64_t queries = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 6);
+  const int64_t keys = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 80 : 6);
+  const int64_t heads = multi_head ? shared : shared * leati_draw_int(d, 1, 3);
+  const int64_t depth = head_size(d, 1);
+  const int64_t width = head_size(d, 1);
+  const int64_t past = leati_draw_chance(d, 30) ? leati_draw_int(d, 0, 40) : -1;
+  const int64_t counts[3] = {heads, shared, shared}, sizes[3] = {depth, depth, width};
+  for (int k = 0; k < 3; k++) {
+    const int64_t positions = k == 0 ? queries : keys;
+    const int64_t side_by_side[3] = {batch, positions, counts[k] * sizes[k]};
+    const int64_t apart[4] = {batch, counts[k], positions, sizes[k]};
+    /* What a key that is not taken has for a value is not told. */
+    leati_draw_input(d, type, flat ? 3 : 4, flat ? side_by_side : apart)->plain = true;
+  }
+  const bool masked = leati_draw_chance(d, 60);
+  if (multi_head && (masked || past >= 0)) {
+    leati_draw_absent(d);
+    leati_draw_absent(d);
+  }
+  if (masked) {
+    const int64_t scores[4] = {batch, heads, queries, keys + (past > 0 ? past : 0)};
+    leati_draw_narrow_input(d, mask_type(d, type, !multi_head), 4, scores);
+  } else if (past >= 0) {
+    leati_draw_absent(d);
+  }
+  if (past >= 0) {
+    leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, depth})->plain = true;
+    leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, width})->plain = true;
+    d->output_count = leati_draw_chance(d, 70) ? 3 : 1;
+  }
+  if (flat) {
+    leati_draw_attribute_int(d, "num_heads", heads);
+    leati_draw_attribute_int(d, "q_num_heads", heads);
+    leati_draw_attribute_int(d, "kv_num_heads", shared);
+  }
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
+  if (leati_draw_chance(d, 20))
+    leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
+  leati_draw_attribute_int(d, leati_draw_chance(d, 50) ? "is_causal" : "unidirectional", leati_draw_int(d, 0, 1));
+}
+
+/* Of attention of groups: positions of angles, what is added to scores, and sinks, each perhaps. `sizes`: batches,
+ * heads, new positions, all positions. */
+static void group_query_more(leati_draw *d, uint64_t type, const int64_t sizes[4]) {
+  if (leati_draw_chance(d, 30)) {
+    leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT64, 2, (const int64_t[2]){sizes[0], sizes[2]}), -2,
+                     sizes[3] + 2);
+  } else {
+    leati_draw_absent(d);
+  }
+  if (leati_draw_chance(d, 30)) {
+    const int64_t batches = leati_draw_chance(d, 50) ? sizes[0] : 1, heads = leati_draw_chance(d, 50) ? sizes[1] : 1;
+    leati_draw_input(d, type, 4, (const int64_t[4]){batches, heads, sizes[2], sizes[3]});
+  } else {
+    leati_draw_absent(d);
+  }
+  if (leati_draw_chance(d, 30)) {
+    leati_draw_input(d, type, 1, &sizes[1])->plain = true;
+  }
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_int(d, "smooth_softmax", leati_draw_int(d, -1, 1));
+}
+
+/* Queries, keys and values, perhaps packed, behind a cache that has room for them or not. */
+static void group_query(leati_draw *d) {
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t batch = leati_draw_int(d, least, 3);
+  const int64_t shared = leati_draw_int(d, 1, 3);
+  const int64_t heads = shared * leati_draw_int(d, 1, 3);
+  const int64_t size = head_size(d, 2);
+  const int64_t fresh = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 3);
+  const int64_t total = fresh + (leati_draw_chance(d, 60) ? leati_draw_int(d, 0, 40) : 0);
+  const int64_t past = leati_draw_chance(d, 50) ? total - fresh : leati_draw_int(d, 0, 50);
+  const bool packed = leati_draw_chance(d, 40);
+  const bool rotates = leati_draw_chance(d, 60);
+  const int64_t all = packed ? heads + 2 * shared : heads;
+  leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, all * size})->plain = true;
+  for (int k = 0; k < 2; k++) {
+    if (packed) {
+      leati_draw_absent(d);
+    } else {
+      leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, shared * size})->plain = true;
+    }
+  }
+  for (int k = 0; k < 2; k++)
+    leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, size})->plain = true;
+  leati_draw_tensor *lengths = leati_draw_input(d, LEAT_TYPE_INT32, 1, &batch);
+  for (int64_t k = 0; k < batch; k++)
+    leati_draw_set(lengths, k, (double)leati_draw_int(d, -2, total + 2));
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_INT32, 1, (const int64_t[1]){1}), 0, (double)total);
+  if (rotates) {
+    const int64_t angles[2] = {total + leati_draw_int(d, 0, 3), leati_draw_int(d, 1, size / 2)};
+    leati_draw_input(d, type, 2, angles)->plain = true;
+    leati_draw_input(d, type, 2, angles)->plain = true;
+  }
+  if (leati_draw_chance(d, 40)) {
+    for (int k = rotates ? 2 : 0; k < 2; k++)
+      leati_draw_absent(d);
+    group_query_more(d, type, (const int64_t[4]){batch, heads, fresh, total});
+  }
+  leati_draw_attribute_int(d, "num_heads", heads);
+  leati_draw_attribute_int(d, "kv_num_heads", shared);
+  leati_draw_attribute_int(d, "do_rotary", rotates);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "rotary_interleaved", 1);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "local_window_size", leati_draw_int(d, 1, 40));
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
+  if (leati_draw_chance(d, 20))
+    leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
+  d->output_count = leati_draw_chance(d, 80) ? 3 : 1;
+}
+
+/* Angles for each position of a batch, or for any and numbers that say which, in range or not; of com.microsoft one
+ * number, or none of the heads. */
+static void rotary(leati_draw *d) {
+  const bool microsoft = strcmp(d->info->domain, "") != 0;
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t batch = leati_draw_int(d, least, 3);
+  const int64_t rows = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 4);
+  const int64_t heads = leati_draw_int(d, 1, 4);
+  const int64_t size = 2 * leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 64 : 6);
+  const bool flat = leati_draw_chance(d, 50);
+  const bool partly = leati_draw_chance(d, 30);
+  const int64_t pairs = partly ? leati_draw_int(d, 1, size / 2) : size / 2;
+  const bool numbered = microsoft || leati_draw_chance(d, 50);
+  const bool counted = microsoft && leati_draw_chance(d, 40);
+  const int64_t positions = rows + leati_draw_int(d, 1, 9);
+  leati_draw_input(
+      d, type, flat ? 3 : 4,
+      flat ? (const int64_t[4]){batch, rows, heads * size, 0} : (const int64_t[4]){batch, heads, rows, size});
+  const int64_t together[3] = {batch, rows, pairs}, any[2] = {positions, pairs};
+  for (int k = 0; k < 3; k++) {
+    if (k == (microsoft ? 0 : 2)) {
+      if (!numbered) {
+        continue;
+      }
+      leati_draw_tensor *ids = leati_draw_input(d, LEAT_TYPE_INT64, counted ? 1 : 2,
+                                                counted ? (const int64_t[2]){1, 0} : (const int64_t[2]){batch, rows});
+      for (int64_t i = 0; i < (counted ? 1 : batch * rows); i++) {
+        leati_draw_set(ids, i, (double)leati_draw_int(d, -2, positions + 2));
+      }
+    } else {
+      leati_draw_input(d, type, numbered ? 2 : 3, numbered ? any : together);
+    }
+  }
+  if (!microsoft || partly || leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "num_heads", heads);
+  if (partly)
+    leati_draw_attribute_int(d, "rotary_embedding_dim", 2 * pairs);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "interleaved", 1);
+}
+
+/* A tensor with an even last dimension, and two that broadcast to it. */
+static void fused_rotary(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T");
+  const int32_t rank = (int32_t)leati_draw_int(d, 1, 4);
+  int64_t dims[4];
+  leati_draw_dims(d, rank, dims);
+  dims[rank - 1] = 2 * leati_draw_int(d, 1, 20);
+  leati_draw_input(d, type, rank, dims);
+  for (int k = 0; k < 2; k++) {
+    const int32_t missing = (int32_t)leati_draw_int(d, 0, rank - 1);
+    int64_t of[4];
+    for (int32_t i = missing; i < rank; i++) {
+      of[i - missing] = leati_draw_chance(d, 20) ? 1 : dims[i];
+    }
+    leati_draw_input(d, type, rank - missing, of);
+  }
+}
+
+/* Layouts of queries, keys, values and result that go together, and whether heads lie side by side in one. */
+static void fused_attention(leati_draw *d) {
+  static const char *const layouts[][4] = {{"bhsd", "bhsd", "bhsd", "bhsd"}, {"bshd", "bhds", "shbd", "bsx"},
+                                           {"bsx", "bsx", "bsx", "bsx"},     {"sbx", "bxs", "hdsb", "bshd"},
+                                           {"bsd", "bds", "bsd", "bds"},     {"sd", "ds", "sd", "sd"}};
+  static const char letters[] = "bhsd";
+  static const char *const names[4] = {"q_layout", "k_layout", "v_layout", "y_layout"};
+  const int64_t which = leati_draw_int(d, 0, G_N_ELEMENTS(layouts) - 1);
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t kv_heads = which < 4 ? leati_draw_int(d, 1, 3) : 1;
+  const int64_t heads = which < 4 ? kv_heads * leati_draw_int(d, 1, 2) : 1;
+  const int64_t sizes[4] = {which < 5 ? leati_draw_int(d, least, 3) : 1, heads, leati_draw_int(d, least, 20),
+                            leati_draw_int(d, 1, 40)};
+  const int64_t keys = leati_draw_int(d, least, 40);
+  const int64_t width = leati_draw_int(d, 1, 40);
+  for (int k = 0; k < 4; k++) {
+    const int64_t own[4] = {sizes[0], k == 0 ? heads : kv_heads, k == 0 ? sizes[2] : keys, k == 2 ? width : sizes[3]};
+    int64_t dims[4];
+    int32_t rank = 0;
+    for (const char *letter = layouts[which][k]; *letter != '\0'; letter++)
+      dims[rank++] = *letter == 'x' ? own[1] * own[3] : own[strchr(letters, *letter) - letters];
+    leati_draw_attribute_string(d, names[k], layouts[which][k]);
+    if (k < 3)
+      leati_draw_input(d, type, rank, dims)->plain = true;
+  }
+  if (leati_draw_chance(d, 60)) {
+    const int64_t scores[4] = {sizes[0], heads, sizes[2], keys};
+    const int64_t three[3] = {sizes[0], sizes[2], keys};
+    leati_draw_narrow_input(d, mask_type(d, type, true),
+                            which < 4    ? 4
+                            : which == 4 ? 3
+                                         : 2,
+                            which < 4    ? scores
+                            : which == 4 ? three
+                                         : scores + 2);
+  }
+  leati_draw_attribute_int(d, "q_num_heads", heads);
+  leati_draw_attribute_int(d, "kv_num_heads", kv_heads);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_int(d, "nan_to_zero", 1);
+}
+
+const leati_draw_entry leati_draws_attention[] = {
+    {"matmul", "", "Attention", attention},
+    {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", attention},
+    {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", group_query},
+    {"matmul", "", "RotaryEmbedding", rotary},
+    {"matmul", LEAT_MICROSOFT, "RotaryEmbedding", rotary},
+    {"matmul", "leat", "FusedRotaryEmbedding", fused_rotary},
+    {"matmul", "leat", "FusedAttention", fused_attention},
+    {NULL, NULL, NULL, NULL},
+};

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ops/core/draw.h"
+#include "ops/core/draw_parts.h"
+
+#define RANK LEAT_MAX_RANK
+
+/* Where windows of `spatial` dimensions go, as attributes; `image` grows until a window fits. */
+static void draw_windows(leati_draw *d, int32_t spatial, int64_t *image, int64_t *kernel) {
+  int64_t strides[3];
+  int64_t dilations[3];
+  int64_t pads[6];
+  for (int32_t k = 0; k < spatial; k++) {
+    kernel[k] = leati_draw_int(d, 1, 3);
+    strides[k] = leati_draw_int(d, 1, 3);
+    dilations[k] = leati_draw_int(d, 1, 2);
+    pads[k] = leati_draw_int(d, 0, kernel[k] - 1);
+    pads[spatial + k] = leati_draw_int(d, 0, kernel[k] - 1);
+    image[k] = leati_draw_int(d, 0, 5) + (kernel[k] - 1) * dilations[k] + 1;
+  }
+  leati_draw_attribute_ints(d, "kernel_shape", spatial, kernel);
+  if (leati_draw_chance(d, 70))
+    leati_draw_attribute_ints(d, "strides", spatial, strides);
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_ints(d, "pads", 2 * spatial, pads);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_ints(d, "dilations", spatial, dilations);
+}
+
+/* An input of the shape that a convolution with the attributes drawn so far gives. */
+static void draw_image(leati_draw *d, uint64_t type, int32_t spatial, const int64_t *x, int64_t channels,
+                       const int64_t *kernel) {
+  int64_t dims[5] = {x[0], channels};
+  for (int32_t k = 0; k < spatial; k++) {
+    int64_t stride = 1;
+    int64_t dilation = 1;
+    int64_t room = x[2 + k];
+    for (uint32_t a = 0; a < d->attribute_count; a++) {
+      const int64_t *values = d->attributes[a].ints;
+      if (strcmp(d->attributes[a].name, "strides") == 0)
+        stride = values[k];
+      if (strcmp(d->attributes[a].name, "dilations") == 0)
+        dilation = values[k];
+      if (strcmp(d->attributes[a].name, "pads") == 0)
+        room += values[k] + values[spatial + k];
+    }
+    dims[2 + k] = (room - (kernel[2 + k] - 1) * dilation - 1) / stride + 1;
+  }
+  leati_draw_input(d, type, spatial + 2, dims);
+}
+
+static void conv(leati_draw *d) {
+  const bool transposed = strcmp(d->info->name, "ConvTranspose") == 0;
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
+  const int64_t group = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, 1, 3);
+  const int64_t in = leati_draw_int(d, 1, 3);
+  const int64_t out = leati_draw_int(d, 1, 3);
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), in * group};
+  int64_t w[5] = {transposed ? in * group : out * group, transposed ? out : in};
+  const int64_t channels[1] = {out * group};
+  draw_windows(d, spatial, x + 2, w + 2);
+  const uint64_t type = leati_draw_type(d, "T");
+  leati_draw_input(d, type, spatial + 2, x);
+  /* Padding may count as zeros, which a weight that is not finite makes NaN, or as nothing. */
+  leati_draw_input(d, type, spatial + 2, w)->plain = true;
+  const bool residual = d->info->max_inputs > 3 && leati_draw_chance(d, 60);
+  const bool gate = d->info->max_inputs > 4 && leati_draw_chance(d, 30);
+  if (leati_draw_chance(d, 50)) {
+    leati_draw_input(d, type, 1, channels);
+  } else if (residual || gate) {
+    leati_draw_absent(d);
+  }
+  leati_draw_attribute_int(d, "group", group);
+  if (residual) {
+    draw_image(d, type, spatial, x, channels[0], w);
+  } else if (gate) {
+    leati_draw_absent(d);
+  }
+  /* Kernels of more than one tap are refused then. */
+  if (gate)
+    leati_draw_input(d, type, spatial + 2, (const int64_t[5]){x[0], x[1], 1, 1, 1})->plain = true;
+  leati_draw_activation(d);
+}
+
+static void squeeze_excite(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T");
+  const int32_t spatial = (int32_t)leati_draw_int(d, 0, 3);
+  const int64_t channels = leati_draw_int(d, 1, 40), squeezed = leati_draw_int(d, 1, 20);
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 3), channels};
+  for (int32_t k = 0; k < spatial; k++)
+    x[2 + k] = leati_draw_int(d, 1, 7);
+  leati_draw_input(d, type, 2 + spatial, x);
+  leati_draw_input(d, type, (int32_t)leati_draw_int(d, 2, 5), (const int64_t[5]){squeezed, channels, 1, 1, 1});
+  leati_draw_input(d, type, (int32_t)leati_draw_int(d, 2, 5), (const int64_t[5]){channels, squeezed, 1, 1, 1});
+  if (leati_draw_chance(d, 60)) {
+    leati_draw_input(d, type, 1, &squeezed);
+  } else {
+    leati_draw_absent(d);
+  }
+  if (leati_draw_chance(d, 60))
+    leati_draw_input(d, type, 1, &channels);
+  leati_draw_named_activation(d, "activation", "activation_params");
+  leati_draw_named_activation(d, "gate_activation", "gate_activation_params");
+}
+
+static void conv_integer(leati_draw *d) {
+  const bool scaled = strcmp(d->info->name, "QLinearConv") == 0;
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
+  const int64_t group = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, 1, 3);
+  const int64_t in = leati_draw_int(d, 1, 5), out = leati_draw_int(d, 1, 3), channels = out * group;
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), in * group};
+  int64_t w[5] = {channels, in};
+  draw_windows(d, spatial, x + 2, w + 2);
+  const uint64_t types[2] = {leati_draw_type(d, "T1"), leati_draw_type(d, "T2")};
+  const int64_t one = 1, *const each = leati_draw_chance(d, 50) ? &channels : &one;
+  leati_draw_attribute_int(d, "group", group);
+  if (!scaled) {
+    leati_draw_bytes(d, leati_draw_input(d, types[0], spatial + 2, x));
+    leati_draw_bytes(d, leati_draw_input(d, types[1], spatial + 2, w));
+    if (leati_draw_chance(d, 60)) {
+      leati_draw_bytes(d, leati_draw_input(d, types[0], 0, NULL));
+      if (leati_draw_chance(d, 60))
+        leati_draw_bytes(d, leati_draw_input(d, types[1], 1, each));
+    }
+    return;
+  }
+  leati_draw_bytes(d, leati_draw_input(d, types[0], spatial + 2, x));
+  leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL);
+  leati_draw_bytes(d, leati_draw_input(d, types[0], 0, NULL));
+  leati_draw_bytes(d, leati_draw_input(d, types[1], spatial + 2, w));
+  leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, each);
+  leati_draw_bytes(d, leati_draw_input(d, types[1], 1, each));
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0, 64 * (double)leati_draw_int(d, 1, 400));
+  leati_draw_bytes(d, leati_draw_input(d, leati_draw_type(d, "T3"), 0, NULL));
+  if (leati_draw_chance(d, 50))
+    leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 1, &channels), -99999, 99999);
+}
+
+static void quantized_conv(leati_draw *d) {
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3), ranks[2] = {spatial + 2, spatial + 2};
+  const int64_t group = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, 1, 3);
+  const int64_t in = leati_draw_int(d, 1, 5), out = leati_draw_int(d, 1, 3), channels = out * group;
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), in * group};
+  int64_t w[5] = {channels, in};
+  const int64_t *const dims[2] = {x, w};
+  draw_windows(d, spatial, x + 2, w + 2);
+  leati_draw_attribute_int(d, "group", group);
+  leati_draw_quantized_operands(d, ranks, dims, &channels);
+  leati_draw_quantized_result(d, channels, leati_draw_chance(d, 50));
+}
+
+static void pool(leati_draw *d) {
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
+  int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), leati_draw_int(d, d->empty ? 0 : 1, 3)};
+  int64_t kernel[3];
+  draw_windows(d, spatial, x + 2, kernel);
+  leati_draw_input(d, leati_draw_type(d, "T"), spatial + 2, x);
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "ceil_mode", leati_draw_int(d, 0, 1));
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_int(d, "count_include_pad", leati_draw_int(d, 0, 1));
+}
+
+static void global_pool(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 3, 5, &rank, dims);
+}
+
+static void qlinear_pool(leati_draw *d) {
+  if (strcmp(d->info->name, "QLinearAveragePool") == 0) {
+    pool(d);
+  } else {
+    global_pool(d);
+  }
+  leati_draw_make_bytes(d);
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_int(d, "channels_last", leati_draw_int(d, 0, 1));
+}
+
+const leati_draw_entry leati_draws_conv[] = {
+    {"conv", "", "Conv", conv},
+    {"conv", LEAT_MICROSOFT, "FusedConv", conv},
+    {"conv", "leat", "FusedConv", conv},
+    {"conv", "leat", "SqueezeExcite", squeeze_excite},
+    {"conv", "", "ConvTranspose", conv},
+    {"conv", "", "ConvInteger", conv_integer},
+    {"conv", "", "QLinearConv", conv_integer},
+    {"conv", "leat", "QuantizedConv", quantized_conv},
+    {"conv", "", "MaxPool", pool},
+    {"conv", "", "AveragePool", pool},
+    {"conv", "", "GlobalAveragePool", global_pool},
+    {"conv", "", "GlobalMaxPool", global_pool},
+    {"conv", LEAT_MICROSOFT, "QLinearAveragePool", qlinear_pool},
+    {"conv", LEAT_MICROSOFT, "QLinearGlobalAveragePool", qlinear_pool},
+    {NULL, NULL, NULL, NULL},
+};

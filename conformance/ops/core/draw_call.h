@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Draws calls of operators.
+ *
+ * A recipe for each operator (draws.c of its family) draws what the specification allows, and indices out of range and
+ * divisors of 0 where backend.h says what those give. What came out can then be spoilt in one place: an extreme
+ * attribute, a shape that does not fit, a rank too high, a wrong type, something left out. All of it follows from the
+ * seed.
+ */
+#ifndef LEAT_CONFORMANCE_OPS_CORE_DRAW_CALL_H_
+#define LEAT_CONFORMANCE_OPS_CORE_DRAW_CALL_H_
+
+#include "ops/core/draw.h"
+
+/** Whether there is a recipe for the operator, and it is of the kind (NULL: of any). */
+bool leati_draw_knows(const leat_op_info *info, const char *kind);
+
+/** Draws a call.
+ * @param draw [out] holds nothing before; release with leati_draw_clear()
+ * @param info [in] an entry of the operator list that there is a recipe for
+ * @param seed what all of it follows from
+ * @param empty in how many of 100 calls dimensions of size 0 are likely
+ * @param faults leati_draw::faults */
+void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults);
+
+/** Spoils the call in one place. */
+void leati_draw_spoil(leati_draw *draw);
+
+void leati_draw_clear(leati_draw *draw);
+
+/** The call in words: operator, version, attributes and inputs. Free it with g_free(). */
+char *leati_draw_text(const leati_draw *draw);
+
+#endif /* LEAT_CONFORMANCE_OPS_CORE_DRAW_CALL_H_ */

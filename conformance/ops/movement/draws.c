@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ops/core/draw.h"
+
+#define RANK LEAT_MAX_RANK
+
+static void transpose(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t order[RANK];
+  leati_draw_any(d, "T", 0, RANK, &rank, dims);
+  for (int32_t k = 0; k < rank; k++)
+    order[k] = k;
+  for (int32_t k = rank - 1; k > 0; k--) {
+    const int64_t other = leati_draw_int(d, 0, k);
+    const int64_t held = order[k];
+    order[k] = order[other];
+    order[other] = held;
+  }
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_ints(d, "perm", rank, order);
+}
+
+static void expand(leati_draw *d) {
+  const int32_t rank = leati_draw_rank(d, 0, RANK);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  leati_draw_narrow_input(d, leati_draw_type(d, "T"), rank, dims);
+  for (int32_t k = 0; k < rank; k++)
+    dims[k] = leati_draw_chance(d, 20) && dims[k] != 0 ? 1 : dims[k];
+  leati_draw_list(d, LEAT_TYPE_INT64, rank, dims);
+}
+
+static void slice(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t axes[RANK];
+  int64_t numbers[3][RANK]; /* starts, ends, steps */
+  leati_draw_any(d, "T", 1, RANK, &rank, dims);
+  const uint64_t type = leati_draw_type(d, "Tind");
+  const bool listed = leati_draw_chance(d, 70);
+  int32_t count = leati_draw_axes(d, rank, axes);
+  if (!listed) {
+    for (int32_t k = 0; k < count; k++)
+      axes[k] = k;
+  }
+  for (int32_t k = 0; k < count; k++) {
+    const int64_t size = dims[leati_draw_front(axes[k], rank)];
+    numbers[0][k] = leati_draw_int(d, -size - 1, size + 1);
+    numbers[1][k] = leati_draw_int(d, -size - 1, size + 1);
+    numbers[2][k] = leati_draw_int(d, 1, 3);
+    if (listed && leati_draw_chance(d, 40))
+      numbers[2][k] = -numbers[2][k];
+    /* Models say "to the end" with the largest and smallest numbers that there are. */
+    for (int n = 0; n < (listed ? 3 : 2); n++) {
+      if (leati_draw_chance(d, 6))
+        numbers[n][k] = type == LEAT_TYPE_INT32 ? (leati_draw_chance(d, 50) ? INT32_MIN : INT32_MAX)
+                                                : (leati_draw_chance(d, 50) ? INT64_MIN : INT64_MAX);
+    }
+  }
+  leati_draw_list(d, type, count, numbers[0]);
+  leati_draw_list(d, type, count, numbers[1]);
+  if (listed) {
+    leati_draw_list(d, type, count, axes);
+    leati_draw_list(d, type, count, numbers[2]);
+  }
+}
+
+static void concat(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 1, RANK, &rank, dims);
+  const int64_t axis = leati_draw_axis(d, rank);
+  for (int64_t k = leati_draw_int(d, 0, 4); k > 0; k--) {
+    dims[leati_draw_front(axis, rank)] = leati_draw_int(d, 0, 4);
+    leati_draw_input(d, d->inputs[0].type, rank, dims);
+  }
+  leati_draw_attribute_int(d, "axis", axis);
+}
+
+static void split(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t parts[LEAT_DRAW_OUTPUTS];
+  rank = leati_draw_rank(d, 1, RANK);
+  leati_draw_dims(d, rank, dims);
+  const int64_t axis = leati_draw_axis(d, rank);
+  const int32_t count = (int32_t)leati_draw_int(d, 1, 4);
+  const bool listed = leati_draw_chance(d, 50);
+  int64_t sum = 0;
+  for (int32_t k = 0; k < count; k++) {
+    parts[k] = listed ? leati_draw_int(d, d->empty ? 0 : 1, 4) : 2;
+    sum += parts[k];
+  }
+  dims[leati_draw_front(axis, rank)] = sum;
+  leati_draw_input(d, leati_draw_type(d, "T"), rank, dims);
+  if (listed) {
+    leati_draw_list(d, LEAT_TYPE_INT64, count, parts);
+  } else if (d->since_version >= 18) {
+    leati_draw_attribute_int(d, "num_outputs", count);
+  }
+  leati_draw_attribute_int(d, "axis", axis);
+  d->output_count = (uint32_t)count;
+}
+
+static void pad(leati_draw *d) {
+  static const char *const modes[] = {"constant", "edge", "reflect", "wrap"};
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t axes[RANK];
+  int64_t pads[2 * RANK];
+  leati_draw_any(d, "T", 1, 4, &rank, dims);
+  const int64_t mode = leati_draw_int(d, 0, d->since_version >= 19 ? 3 : 2);
+  const bool listed = d->since_version >= 18 && leati_draw_chance(d, 30);
+  const int32_t count = listed ? leati_draw_axes(d, rank, axes) : rank;
+  for (int32_t k = 0; k < count; k++) {
+    int64_t left = dims[listed ? leati_draw_front(axes[k], rank) : k];
+    /* What is taken off comes first; all modes but "constant" need something that is left. */
+    for (int32_t side = k; side < 2 * count; side += count) {
+      const int64_t most = mode == 0 ? left : left - 1;
+      pads[side] = most > 0 && leati_draw_chance(d, 15) ? -leati_draw_int(d, 1, most < 3 ? most : 3) : 0;
+      left += pads[side];
+    }
+    for (int32_t side = k; side < 2 * count; side += count) {
+      const int64_t most = mode == 0 ? 3 : mode == 2 ? left - 1 : left;
+      pads[side] += pads[side] < 0 ? 0 : leati_draw_int(d, 0, most < 3 ? most : 3);
+    }
+  }
+  leati_draw_list(d, LEAT_TYPE_INT64, 2 * count, pads);
+  if (leati_draw_chance(d, 50)) {
+    leati_draw_input(d, d->inputs[0].type, 0, NULL);
+  } else {
+    leati_draw_absent(d);
+  }
+  if (listed)
+    leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
+  if (mode != 0 || leati_draw_chance(d, 50))
+    leati_draw_attribute_string(d, "mode", modes[mode]);
+}
+
+static void tile(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t repeats[RANK];
+  leati_draw_any(d, "T", 0, RANK, &rank, dims);
+  for (int32_t k = 0; k < rank; k++)
+    repeats[k] = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, d->empty ? 0 : 1, 3);
+  leati_draw_list(d, LEAT_TYPE_INT64, rank, repeats);
+}
+
+static void depth_space(leati_draw *d) {
+  const int64_t block = leati_draw_int(d, 1, 3);
+  const bool to_space = strcmp(d->info->name, "DepthToSpace") == 0;
+  int64_t dims[4];
+  for (int k = 0; k < 4; k++)
+    dims[k] = leati_draw_int(d, d->empty ? 0 : 1, 3);
+  dims[1] *= to_space ? block * block : 1;
+  dims[2] *= to_space ? 1 : block;
+  dims[3] *= to_space ? 1 : block;
+  leati_draw_input(d, leati_draw_type(d, "T"), 4, dims);
+  leati_draw_attribute_int(d, "blocksize", block);
+  if (to_space && leati_draw_chance(d, 60))
+    leati_draw_attribute_string(d, "mode", leati_draw_chance(d, 50) ? "CRD" : "DCR");
+}
+
+static void trilu(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 2, RANK, &rank, dims);
+  if (leati_draw_chance(d, 60)) {
+    const int64_t k = leati_draw_int(d, -4, 4);
+    leati_draw_list(d, LEAT_TYPE_INT64, -1, &k);
+  }
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "upper", leati_draw_int(d, 0, 1));
+}
+
+static void same(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 0, RANK, &rank, dims);
+}
+
+static void dropout(leati_draw *d) {
+  same(d);
+  d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
+  if (leati_draw_chance(d, 50)) {
+    leati_draw_tensor *ratio = leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL);
+    leati_draw_set(ratio, 0, 0.25);
+    if (leati_draw_chance(d, 50)) {
+      leati_draw_tensor *training = leati_draw_input(d, LEAT_TYPE_BOOL, 0, NULL);
+      leati_draw_set(training, 0, 0);
+      training->constant = true;
+    }
+  }
+}
+
+static void reshape(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t shape[RANK];
+  leati_draw_any(d, "T", 0, RANK, &rank, dims);
+  const bool zero = leati_draw_count(rank, dims) == 0;
+  int32_t count = 0;
+  /* Joins neighbours, or keeps them; one of what comes out may be left to be found. */
+  for (int32_t k = 0; k < rank; k++) {
+    if (count > 0 && leati_draw_chance(d, 40)) {
+      shape[count - 1] *= dims[k];
+    } else {
+      shape[count++] = dims[k];
+    }
+  }
+  if (count > 0 && !zero && leati_draw_chance(d, 40))
+    shape[leati_draw_int(d, 0, count - 1)] = -1;
+  if (d->since_version >= 14)
+    leati_draw_attribute_int(d, "allowzero", 1);
+  if (zero && d->since_version < 14) {
+    /* A zero copies the dimension of the input. */
+    count = rank;
+    memcpy(shape, dims, sizeof shape);
+  }
+  leati_draw_list(d, LEAT_TYPE_INT64, count, shape);
+}
+
+static void flatten(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 0, RANK, &rank, dims);
+  /* One behind the last is an axis here. */
+  const int64_t axis = leati_draw_int(d, d->since_version >= 11 ? -rank : 0, rank);
+  if (rank == 0 || leati_draw_chance(d, 80))
+    leati_draw_attribute_int(d, "axis", rank == 0 ? 0 : axis);
+}
+
+static void squeeze(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t axes[RANK];
+  rank = leati_draw_rank(d, 0, RANK);
+  leati_draw_dims(d, rank, dims);
+  const int32_t count = leati_draw_axes(d, rank, axes);
+  const bool listed = leati_draw_chance(d, 70);
+  for (int32_t k = 0; k < count; k++)
+    dims[leati_draw_front(axes[k], rank)] = 1;
+  leati_draw_input(d, leati_draw_type(d, "T"), rank, dims);
+  if (listed)
+    leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
+}
+
+static void unsqueeze(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  int64_t axes[RANK];
+  leati_draw_any(d, "T", 0, 5, &rank, dims);
+  const int32_t count = (int32_t)leati_draw_int(d, 0, RANK - rank > 3 ? 3 : RANK - rank);
+  for (int32_t k = 0; k < count; k++)
+    axes[k] = leati_draw_chance(d, 50) ? k * 2 : k * 2 - rank - count;
+  /* Every second one may be too many for a small tensor. */
+  for (int32_t k = 0; k < count; k++) {
+    if (2 * (count - 1) >= rank + count)
+      axes[k] = k;
+  }
+  leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
+}
+
+static void shape_of(leati_draw *d) {
+  same(d);
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "start", leati_draw_int(d, -9, 9));
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "end", leati_draw_int(d, -9, 9));
+}
+
+static void constant_of_shape(leati_draw *d) {
+  static int64_t one[1] = {1};
+  const int32_t rank = leati_draw_rank(d, 0, RANK);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  leati_draw_list(d, LEAT_TYPE_INT64, rank, dims);
+  if (leati_draw_chance(d, 80)) {
+    leati_draw_tensor *kept = leati_draw_input(d, leati_draw_type(d, "T2"), 1, one);
+    d->value = *kept;
+    memset(kept, 0, sizeof *kept);
+    d->input_count--;
+    d->value_view = (DLTensor){.data = d->value.bytes,
+                               .device = {kDLCPU, 0},
+                               .ndim = 1,
+                               .dtype = leati_draw_dlpack(d->value.type),
+                               .shape = d->value.dims};
+    leati_draw_attribute_tensor(d, "value", &d->value_view);
+  }
+}
+
+static void range(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T");
+  const bool backwards = leati_draw_chance(d, 40);
+  const int64_t start = leati_draw_int(d, -20, 20);
+  const int64_t limit = start + leati_draw_int(d, -5, 40) * (backwards ? -1 : 1);
+  const int64_t delta = leati_draw_int(d, 1, 4) * (backwards ? -1 : 1);
+  const int64_t numbers[3] = {start, limit, delta};
+  for (int k = 0; k < 3; k++) {
+    leati_draw_tensor *scalar = leati_draw_input(d, type, 0, NULL);
+    leati_draw_set(scalar, 0, (double)numbers[k]);
+  }
+}
+
+const leati_draw_entry leati_draws_movement[] = {
+    {"movement", "", "Transpose", transpose},
+    {"movement", "", "Expand", expand},
+    {"movement", "", "Slice", slice},
+    {"movement", "", "Concat", concat},
+    {"movement", "", "Split", split},
+    {"movement", "", "Pad", pad},
+    {"movement", "", "Tile", tile},
+    {"movement", "", "DepthToSpace", depth_space},
+    {"movement", "", "SpaceToDepth", depth_space},
+    {"movement", "", "Trilu", trilu},
+    {"movement", "", "Identity", same},
+    {"movement", "", "Dropout", dropout},
+    {"movement", "", "Reshape", reshape},
+    {"movement", "", "Flatten", flatten},
+    {"movement", "", "Squeeze", squeeze},
+    {"movement", "", "Unsqueeze", unsqueeze},
+    {"movement", "", "Shape", shape_of},
+    {"movement", "", "Size", same},
+    {"movement", "", "ConstantOfShape", constant_of_shape},
+    {"movement", "", "Range", range},
+    {NULL, NULL, NULL, NULL},
+};

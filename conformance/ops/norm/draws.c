@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ops/core/draw.h"
+#include "ops/core/draw_parts.h"
+
+#define RANK LEAT_MAX_RANK
+
+static void softmax(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 1, RANK, &rank, dims);
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_int(d, "axis", leati_draw_axis(d, rank));
+}
+
+static void qlinear_softmax(leati_draw *d) {
+  softmax(d);
+  leati_draw_make_bytes(d);
+  leati_draw_attribute_int(d, "opset", leati_draw_int(d, 12, 15));
+}
+
+static void draw_epsilon(leati_draw *d) {
+  /* Not too small, or what the variance of equal elements is off by shows. */
+  leati_draw_attribute_float(d, "epsilon", leati_draw_chance(d, 50) ? 1e-3 : 1e-2);
+}
+
+/* The scale of a norm. Where a number is as large as the mean, rounding decides what an infinite one makes of it. */
+static void draw_gain(leati_draw *d, uint64_t type, int32_t rank, const int64_t *dims) {
+  leati_draw_input(d, type, rank, dims)->plain = true;
+}
+
+static void layer_norm(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 1, RANK, &rank, dims);
+  const int64_t axis = leati_draw_axis(d, rank);
+  const int32_t first = leati_draw_front(axis, rank);
+  const uint64_t type = d->inputs[0].type;
+  draw_gain(d, type, rank - first, dims + first);
+  if (d->info->max_inputs > 2 && leati_draw_chance(d, 60))
+    leati_draw_input(d, type, rank - first, dims + first);
+  leati_draw_attribute_int(d, "axis", axis);
+  draw_epsilon(d);
+  d->output_count = (uint32_t)leati_draw_int(d, 1, d->info->max_outputs);
+}
+
+static void skip_layer_norm(leati_draw *d) {
+  int64_t dims[3];
+  const int32_t rank = leati_draw_rank(d, 2, 3);
+  leati_draw_dims(d, rank, dims);
+  const uint64_t type = leati_draw_type(d, "T");
+  const int32_t cut = leati_draw_chance(d, 30) ? rank - 2 : 0;
+  leati_draw_input(d, type, rank, dims);
+  leati_draw_input(d, type, rank - cut, dims + cut);
+  draw_gain(d, type, 1, dims + rank - 1);
+  for (uint32_t k = 3; k < d->info->max_inputs; k++) {
+    if (leati_draw_chance(d, 60)) {
+      leati_draw_input(d, type, 1, dims + rank - 1);
+    } else {
+      leati_draw_absent(d);
+    }
+  }
+  draw_epsilon(d);
+  d->output_count = (uint32_t)leati_draw_int(d, 1, d->info->max_outputs);
+}
+
+static void channel_norm(leati_draw *d) {
+  const bool grouped = strcmp(d->info->name, "GroupNormalization") == 0;
+  const bool batch = strcmp(d->info->name, "BatchNormalization") == 0;
+  const int32_t rank = leati_draw_rank(d, batch ? 2 : 3, 5);
+  const int64_t groups = leati_draw_int(d, 1, 3);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  if (grouped) {
+    dims[1] = groups * leati_draw_int(d, 1, 3);
+    leati_draw_attribute_int(d, "num_groups", groups);
+  }
+  const uint64_t type = leati_draw_type(d, "T");
+  leati_draw_input(d, type, rank, dims);
+  draw_gain(d, type, 1, grouped && d->since_version < 21 ? &groups : &dims[1]);
+  for (int k = 1; k < (batch ? 4 : 2); k++) {
+    leati_draw_tensor *parameter = leati_draw_input(d, type, 1, grouped && d->since_version < 21 ? &groups : &dims[1]);
+    if (k == 3) {
+      /* No variance is negative. */
+      leati_draw_range(d, parameter, 1, 3);
+      parameter->plain = true;
+    }
+  }
+  draw_epsilon(d);
+}
+
+const leati_draw_entry leati_draws_norm[] = {
+    {"norm", "", "Softmax", softmax},
+    {"norm", "", "LogSoftmax", softmax},
+    {"norm", LEAT_MICROSOFT, "QLinearSoftmax", qlinear_softmax},
+    {"norm", "", "LayerNormalization", layer_norm},
+    {"norm", "", "RMSNormalization", layer_norm},
+    {"norm", "", "SimplifiedLayerNormalization", layer_norm},
+    {"norm", LEAT_MICROSOFT, "SkipLayerNormalization", skip_layer_norm},
+    {"norm", LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", skip_layer_norm},
+    {"norm", "", "InstanceNormalization", channel_norm},
+    {"norm", "", "GroupNormalization", channel_norm},
+    {"norm", "", "BatchNormalization", channel_norm},
+    {NULL, NULL, NULL, NULL},
+};
