@@ -93,7 +93,7 @@ typedef struct leat_case {
 
 #define LEAT_CASE_DEADLINE_S 60u
 
-/** A growing list of cases (private to runner.c). */
+/** A growing list of cases (case_list.c). */
 typedef struct leat_case_list leat_case_list;
 
 /** Adds cases; copies the structs, not what they point to. Ends the program if a name is there already. */

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * Running cases in this process. The runner starts this program again with `--run-case`; what happens is told to it,
- * line by line, through a pipe. Without a pipe (a person re-runs a case, perhaps under a debugger) it is printed.
- *
- * Lines are words separated by tabs, each escaped as a C string:
- *   error MESSAGE | defect MESSAGE | plugin NAME VERSION BUILD-ID ABI HEADER CAPABILITIES |
- *   device INDEX NAME DRIVER UUID FLAGS | no-device REASON | begin CASE |
- *   accuracy CASE TYPE ERROR BOUND | pass CASE | fail CASE MESSAGE |
- *   skip CASE REASON | lack CASE OPERATOR REASON | done
+ * line by line (tell.h).
  */
 #ifndef LEAT_CONFORMANCE_CHILD_H_
 #define LEAT_CONFORMANCE_CHILD_H_
@@ -37,8 +31,5 @@ int leati_child_probe(const leat_child_options *options);
 
 /** Runs cases one after the other until one does not pass. Returns an exit status if all passed. */
 int leati_child_run(const leat_child_options *options, const leat_case *const *cases, size_t count);
-
-/** Splits a line into unescaped words. Free with g_strfreev(). */
-char **leati_child_parse(const char *line);
 
 #endif /* LEAT_CONFORMANCE_CHILD_H_ */

@@ -65,6 +65,17 @@ leat_device *leati_fixture_device(leat_case_context *ctx) {
   return device;
 }
 
+void leati_case_require_op(leat_case_context *ctx, const leat_op_desc *desc) {
+  leat_error err = {.struct_size = sizeof err};
+  int32_t status = ctx->op->supports(leati_fixture_device(ctx), desc, &err);
+  err.message[sizeof err.message - 1] = '\0';
+  if (status == LEAT_ERROR_NOT_SUPPORTED)
+    leati_case_lack(ctx, desc->name, "%s", err.message);
+  if (status != LEAT_OK) {
+    LEAT_FAIL(ctx, "op.supports(%s) returned %s: %s", desc->name, leati_case_status_name(status), err.message);
+  }
+}
+
 leat_stream *leati_stream_new(leat_case_context *ctx) {
   leat_stream *stream = NULL;
   LEAT_CHECK_OK(ctx, ctx->stream->create(leati_fixture_device(ctx), 0, &stream, LEAT_ERR));

@@ -10,9 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "case_list.h"
 #include "child.h"
 #include "progress.h"
 #include "stall.h"
+#include "tell.h"
 
 /* Seconds, before scaling, for a process to load the plugin, and to end after its last case. */
 #define START_DEADLINE_S 120.0
@@ -24,32 +26,15 @@
 
 /* ---- The list ---- */
 
-struct leat_case_list {
-  GPtrArray *cases;  /* leat_case *, owned for the life of the process */
-  GHashTable *names; /* set of names, borrowed from the cases */
-  uint32_t profile;  /* of the source that adds */
-};
-
-void leati_case_list_add(leat_case_list *list, const leat_case *cases, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    leat_case *copy = g_memdup2(&cases[i], sizeof cases[i]);
-    copy->profile = list->profile;
-    if (!g_hash_table_add(list->names, (gpointer)copy->name))
-      g_error("two cases are named %s", copy->name);
-    g_ptr_array_add(list->cases, copy);
-  }
-}
-
 GPtrArray *leati_runner_cases(void) {
   static GPtrArray *all;
   if (all == NULL) {
-    leat_case_list list = {.cases = g_ptr_array_new(), .names = g_hash_table_new(g_str_hash, g_str_equal)};
+    leat_case_list *list = leati_case_list_new();
     for (size_t i = 0; leati_case_sources[i].add != NULL; ++i) {
-      list.profile = leati_case_sources[i].profile;
-      leati_case_sources[i].add(&list);
+      leati_case_list_source(list, leati_case_sources[i].profile);
+      leati_case_sources[i].add(list);
     }
-    g_hash_table_unref(list.names);
-    all = list.cases;
+    all = leati_case_list_end(list);
   }
   return all;
 }
@@ -273,7 +258,7 @@ static void note_accuracy(leat_result *result, char *const *words) {
 
 static void on_line(worker *w, const char *line) {
   leat_report *report = w->run->report;
-  char **words = leati_child_parse(line);
+  char **words = leati_tell_parse(line);
   guint count = g_strv_length(words);
   const char *kind = count > 0 ? words[0] : "";
   if (g_str_equal(kind, "error") && count == 2) {

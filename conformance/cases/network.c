@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cases/graph_net.h"
-#include "ops/core/node.h"
+#include "ops/core/ref_run.h"
 
 enum { MAX_VALUES = 48, MAX_INPUTS = 4, MAX_ATTRIBUTES = 2 };
 

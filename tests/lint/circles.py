@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""circles.py TREE NM BUILD SEEDED OBJECTS...: no file of a shipped library needs another one that needs it too, on
-whatever way, and none needs one of a room that it may not include (includes.py). Reads the symbols of object files.
+"""circles.py TREE NM BUILD SEEDED OBJECTS...: no file of a shipped library, or of the conformance suite, needs another
+one that needs it too, on whatever way, and none needs one of a room that it may not include (includes.py). Reads the
+symbols of object files.
 
 OBJECTS is a file for each library with the objects that it was built of in the build tree BUILD, one a line; SEEDED is
 one with objects that need each other in a circle, which must be found.

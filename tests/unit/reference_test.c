@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "ops/core/accuracy.h"
-#include "ops/core/node.h"
+#include "ops/core/ref_run.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define INT_ATTRIBUTE(n, v) \

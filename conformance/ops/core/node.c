@@ -10,12 +10,6 @@
 
 bool leati_ref_fast_float32;
 
-static const leati_ref_entry *const families[] = {
-    leati_ref_elementwise, leati_ref_reduce,   leati_ref_matmul, leati_ref_conv,
-    leati_ref_norm,        leati_ref_movement, leati_ref_index,  leati_ref_pointwise,
-    leati_ref_attention,   leati_ref_quantize, leati_ref_einsum, leati_ref_qlinear,
-};
-
 bool leati_ref_fail(leati_ref_node *node, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -24,15 +18,20 @@ bool leati_ref_fail(leati_ref_node *node, const char *format, ...) {
   return false;
 }
 
-bool leati_ref_run(leati_ref_node *node) {
-  for (size_t f = 0; f < sizeof families / sizeof families[0]; f++) {
-    for (const leati_ref_entry *entry = families[f]; entry->name != NULL; entry++) {
-      if (strcmp(entry->name, node->name) == 0) {
-        return entry->run(node);
-      }
-    }
+static const leati_ref_entry *find(const leati_ref_entry *list, const char *name) {
+  while (list->name != NULL && strcmp(list->name, name) != 0) {
+    list++;
   }
-  return leati_ref_fail(node, "the reference has no operator %s", node->name);
+  return list;
+}
+
+bool leati_ref_has(const leati_ref_entry *list, const char *name) {
+  return find(list, name)->name != NULL;
+}
+
+bool leati_ref_run_of(const leati_ref_entry *list, leati_ref_node *node) {
+  const leati_ref_entry *entry = find(list, node->name);
+  return entry->name != NULL ? entry->run(node) : leati_ref_fail(node, "the reference has no operator %s", node->name);
 }
 
 void leati_ref_node_clear(leati_ref_node *node) {

@@ -34,25 +34,22 @@ typedef struct leati_ref_entry {
   leati_ref_fn run;
 } leati_ref_entry;
 
-/** The families. Each list ends with an entry without a name. */
+/** Lists of families whose operators those of others compute with. Each family has one, `leati_ref_<family>`, that ends
+ * with an entry without a name. */
 extern const leati_ref_entry leati_ref_elementwise[];
-extern const leati_ref_entry leati_ref_reduce[];
-extern const leati_ref_entry leati_ref_matmul[];
-extern const leati_ref_entry leati_ref_einsum[];
-extern const leati_ref_entry leati_ref_attention[];
 extern const leati_ref_entry leati_ref_conv[];
 extern const leati_ref_entry leati_ref_norm[];
 extern const leati_ref_entry leati_ref_movement[];
-extern const leati_ref_entry leati_ref_index[];
-extern const leati_ref_entry leati_ref_pointwise[];
-extern const leati_ref_entry leati_ref_quantize[];
-extern const leati_ref_entry leati_ref_qlinear[];
 
-/** Computes the outputs of a node.
+/** Computes the outputs of a node whose operator is in a list; otherwise as leati_ref_run().
  * @threads any
+ * @param list [in] where the operator is
  * @param node [inout] `outputs` all zero; release with leati_ref_node_clear()
  * @return whether it could; otherwise `error` says why */
-bool leati_ref_run(leati_ref_node *node);
+bool leati_ref_run_of(const leati_ref_entry *list, leati_ref_node *node);
+
+/** Whether a list has an operator of the name. */
+bool leati_ref_has(const leati_ref_entry *list, const char *name);
 
 /** Frees the outputs.
  * @threads owner

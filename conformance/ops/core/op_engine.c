@@ -10,7 +10,7 @@
 #include "cases/graph_net.h"
 #include "fixture.h"
 #include "ops/core/accuracy.h"
-#include "ops/core/node.h"
+#include "ops/core/ref_run.h"
 
 /* As float 6e16, as integer a large number, as boolean no boolean. Not NaN, because NaN can be a right result. */
 #define POISON_BYTE 0x5B

@@ -13,7 +13,7 @@
 #include "cases/sources.h"
 #include "fixture.h"
 #include "ops/core/draw_call.h"
-#include "ops/core/node.h"
+#include "ops/core/ref_run.h"
 
 /* Calls of a kind where nothing is asked for: some seconds, most of it for compiling kernels. */
 #define CALLS 300u

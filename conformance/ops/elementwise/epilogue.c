@@ -113,7 +113,7 @@ static bool apply(leati_ref_node *node, const activation *a, const leati_ref_ten
                          .input_count = 3,
                          .inputs = given,
                          .output_count = 1};
-  const bool ok = leati_ref_run(&part) || leati_ref_fail(node, "%s", part.error);
+  const bool ok = leati_ref_run_of(leati_ref_elementwise, &part) || leati_ref_fail(node, "%s", part.error);
   *out = part.outputs[0];
   for (int k = 0; k < 3; k++) {
     leati_ref_tensor_clear(&inputs[k]);

@@ -178,7 +178,7 @@ static bool run_operator(const program *p, const function *f, const int64_t *ope
                          .input_count = is(f, "Clip") ? 2 : f->inputs,
                          .inputs = given,
                          .output_count = 1};
-  bool ok = leati_ref_run(&part);
+  bool ok = leati_ref_run_of(leati_ref_elementwise, &part);
   if (ok && is(f, "Clip")) {
     /* Its bounds may be any tensors here, those of the operator are scalars. */
     leati_ref_tensor_clear(&inputs[0]);
@@ -186,7 +186,7 @@ static bool run_operator(const program *p, const function *f, const int64_t *ope
     given[1] = &inputs[2];
     part.name = "Min";
     memset(part.outputs, 0, sizeof part.outputs);
-    ok = leati_ref_run(&part);
+    ok = leati_ref_run_of(leati_ref_elementwise, &part);
   }
   if (!ok) {
     leati_ref_fail(p->node, "%s", part.error);

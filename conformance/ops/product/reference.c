@@ -146,7 +146,7 @@ static bool multiply(leati_ref_node *node, uint32_t at, leati_ref_tensor *a, dou
   part.input_count = 2;
   part.output_count = norm ? 2 : 1;
   memset(part.outputs, 0, sizeof part.outputs);
-  const bool ok = leati_ref_run(&part);
+  const bool ok = leati_ref_run_of(norm ? leati_ref_norm : leati_ref_elementwise, &part);
   memcpy(node->error, part.error, sizeof part.error);
   *a = part.outputs[0];
   part.outputs[0] = (leati_ref_tensor){0};
@@ -563,15 +563,15 @@ static bool run_qgemm(leati_ref_node *node) {
   return done;
 }
 
-const leati_ref_entry leati_ref_matmul[] = {{"MatMul", run_matmul},
-                                            {"FusedMatMul", run_fused_matmul},
-                                            {"MultiMatMul", run_multi_matmul},
-                                            {"Gemm", run_gemm},
-                                            {"FusedGemm", run_gemm},
-                                            {"MatMulNBits", run_matmul_nbits},
-                                            {"MatMulInteger", run_matmul_integer},
-                                            {"MatMulIntegerToFloat", run_matmul_integer_to_float},
-                                            {"QLinearMatMul", run_qlinear_matmul},
-                                            {"QGemm", run_qgemm},
-                                            {"QuantizedMatMul", run_quantized_matmul},
-                                            {NULL, NULL}};
+const leati_ref_entry leati_ref_product[] = {{"MatMul", run_matmul},
+                                             {"FusedMatMul", run_fused_matmul},
+                                             {"MultiMatMul", run_multi_matmul},
+                                             {"Gemm", run_gemm},
+                                             {"FusedGemm", run_gemm},
+                                             {"MatMulNBits", run_matmul_nbits},
+                                             {"MatMulInteger", run_matmul_integer},
+                                             {"MatMulIntegerToFloat", run_matmul_integer_to_float},
+                                             {"QLinearMatMul", run_qlinear_matmul},
+                                             {"QGemm", run_qgemm},
+                                             {"QuantizedMatMul", run_quantized_matmul},
+                                             {NULL, NULL}};

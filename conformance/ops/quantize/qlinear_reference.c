@@ -12,7 +12,8 @@
 
 /* What is computed between, and what its reference does not know. */
 typedef struct between {
-  const char *name;       /* of the operator of floats */
+  const leati_ref_entry *list; /* the family of the operator of floats */
+  const char *name;
   uint32_t since_version; /* 0: 1 */
   uint32_t operands;
   bool exact;   /* a result that float32 holds is exact: it is arithmetic */
@@ -68,7 +69,7 @@ static bool run_corner(leati_ref_node *node, const between *op, uint32_t ways, l
                          .input_count = op->operands,
                          .inputs = given,
                          .output_count = 1};
-  const bool ok = leati_ref_run(&part) || leati_ref_fail(node, "%s", part.error);
+  const bool ok = leati_ref_run_of(op->list, &part) || leati_ref_fail(node, "%s", part.error);
   *out = part.outputs[0];
   for (uint32_t k = 0; k < op->operands; k++) {
     leati_ref_tensor_clear(&floats[k]);
@@ -123,32 +124,35 @@ static bool run_between(leati_ref_node *node, const between *op) {
 }
 
 static bool run_add(leati_ref_node *node) {
-  return run_between(node, &(between){.name = "Add", .operands = 2, .exact = true});
+  return run_between(node, &(between){.list = leati_ref_elementwise, .name = "Add", .operands = 2, .exact = true});
 }
 
 static bool run_mul(leati_ref_node *node) {
-  return run_between(node, &(between){.name = "Mul", .operands = 2, .exact = true});
+  return run_between(node, &(between){.list = leati_ref_elementwise, .name = "Mul", .operands = 2, .exact = true});
 }
 
 static bool run_leaky_relu(leati_ref_node *node) {
-  return run_between(node, &(between){.name = "LeakyRelu", .operands = 1, .exact = true});
+  return run_between(node,
+                     &(between){.list = leati_ref_elementwise, .name = "LeakyRelu", .operands = 1, .exact = true});
 }
 
 static bool run_sigmoid(leati_ref_node *node) {
-  return run_between(node, &(between){.name = "Sigmoid", .operands = 1});
+  return run_between(node, &(between){.list = leati_ref_elementwise, .name = "Sigmoid", .operands = 1});
 }
 
 static bool run_average_pool(leati_ref_node *node) {
-  return run_between(node, &(between){.name = "AveragePool", .since_version = 22, .operands = 1});
+  return run_between(node,
+                     &(between){.list = leati_ref_conv, .name = "AveragePool", .since_version = 22, .operands = 1});
 }
 
 static bool run_global_average_pool(leati_ref_node *node) {
-  return run_between(node, &(between){.name = "GlobalAveragePool", .operands = 1});
+  return run_between(node, &(between){.list = leati_ref_conv, .name = "GlobalAveragePool", .operands = 1});
 }
 
 /* The derivatives of an element add up to half of one at most: to y (1 - y) by its own operand, and by all others. */
 static bool run_softmax(leati_ref_node *node) {
-  return run_between(node, &(between){.name = "Softmax", .since_version = 13, .operands = 1, .slope = 0.5});
+  return run_between(
+      node, &(between){.list = leati_ref_norm, .name = "Softmax", .since_version = 13, .operands = 1, .slope = 0.5});
 }
 
 /* Quantises the floats that input `at` stands for by the scale of the result, which comes first. */
@@ -182,7 +186,7 @@ static bool run_concat(leati_ref_node *node) {
       given[plain.input_count++] = part;
     }
   }
-  ok = ok && (leati_ref_run(&plain) || leati_ref_fail(node, "%s", plain.error));
+  ok = ok && (leati_ref_run_of(leati_ref_movement, &plain) || leati_ref_fail(node, "%s", plain.error));
   node->outputs[0] = plain.outputs[0];
   for (uint32_t k = 0; k < PARTS_MAX; k++) {
     leati_ref_tensor_clear(&parts[k]);
