@@ -16,7 +16,7 @@
 #include "graph/graph_table.h"
 #include "leat_build_id.h"
 #include "memory/memory.h"
-#include "ops/op_table.h"
+#include "ops/core/op_table.h"
 #include "streams/dlpack_exchange.h"
 #include "streams/event.h"
 #include "streams/external_table.h"

@@ -104,7 +104,7 @@ struct leat_device {
   struct leati_streams *streams;                       /**< streams/free_streams.c */
   struct leati_hazards *hazards;                       /**< streams/hazards.c; NULL: it is not guarded */
   struct leati_stream_pool *pool;                      /**< streams/stream_pool.c */
-  struct leati_ops *ops;                               /**< ops/op_table.c */
+  struct leati_ops *ops;                               /**< ops/core/op_table.c */
   struct leati_graphs *graphs;                         /**< graph/graph_table.c */
   struct leati_shared_constants *constants;            /**< graph/shared_constants.c */
   leati_mutex finding_lock;                            /**< guards `finding` */

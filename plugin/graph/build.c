@@ -12,9 +12,9 @@
 #include "graph/graph_plan.h"
 #include "graph/inference.h"
 #include "graph/make_op.h"
-#include "ops/op_state.h"
-#include "ops/op_table.h"
-#include "ops/plan_cache.h"
+#include "ops/core/op_state.h"
+#include "ops/core/op_table.h"
+#include "ops/core/plan_cache.h"
 #include "streams/compilation.h"
 
 /* Constants whose elements are kept on the host, of numbers and of what is taken for indices, sizes and masks. */

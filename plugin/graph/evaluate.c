@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/op_state.h"
+#include "ops/core/op_state.h"
 
 /* ---- Elements --------------------------------------------------------------------------------------------------- */
 

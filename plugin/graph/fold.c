@@ -8,7 +8,7 @@
 #include "graph/fuse_integer.h"
 #include "graph/graph_plan.h"
 #include "graph/launch.h"
-#include "ops/op_state.h"
+#include "ops/core/op_state.h"
 #include "streams/free_streams.h"
 #include "streams/stream.h"
 

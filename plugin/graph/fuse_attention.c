@@ -5,7 +5,7 @@
 
 #include "core/status.h"
 #include "graph/expression.h"
-#include "ops/op_state.h"
+#include "ops/core/op_state.h"
 
 enum { Q, K, V, Y, LAYOUTS };
 

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "core/status.h"
-#include "ops/function.h"
-#include "ops/integer_product.h"
-#include "ops/op_state.h"
-#include "ops/pointwise.h"
+#include "ops/core/op_state.h"
+#include "ops/elementwise/function.h"
+#include "ops/elementwise/pointwise.h"
+#include "ops/product/integer_product.h"
 
 enum {
   STEPS = LEAT_POINTWISE_STEPS,

@@ -5,7 +5,7 @@
 
 #include "core/status.h"
 #include "graph/expression.h"
-#include "ops/integer_product.h"
+#include "ops/product/integer_product.h"
 
 /* Inputs of QuantizedConv and QuantizedMatMul. */
 enum { A, B, A_SCALE, B_SCALE, A_ZERO, B_ZERO, BIAS, Y_SCALE, Y_ZERO, INPUTS };

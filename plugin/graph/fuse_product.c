@@ -7,9 +7,9 @@
 
 #include "core/status.h"
 #include "graph/product.h"
-#include "ops/function.h"
-#include "ops/matmul.h"
-#include "ops/op_state.h"
+#include "ops/core/op_state.h"
+#include "ops/elementwise/function.h"
+#include "ops/product/matmul.h"
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 

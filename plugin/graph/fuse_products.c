@@ -6,9 +6,9 @@
 #include "core/status.h"
 #include "graph/fuse_norm.h"
 #include "graph/product.h"
-#include "ops/matmul.h"
-#include "ops/multi_matmul.h"
-#include "ops/op_state.h"
+#include "ops/core/op_state.h"
+#include "ops/product/matmul.h"
+#include "ops/product/multi_matmul.h"
 
 /* ---- Products of one input --------------------------------------------------------------------------------------- */
 

@@ -7,9 +7,9 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/make_op.h"
-#include "ops/dims.h"
-#include "ops/movement.h"
-#include "ops/op_state.h"
+#include "ops/core/dims.h"
+#include "ops/core/movement.h"
+#include "ops/core/op_state.h"
 
 #define NONE UINT32_MAX
 

@@ -15,7 +15,7 @@
 #include "graph/known_ops.h"
 #include "graph/program_cache.h"
 #include "graph/shared_constants.h"
-#include "ops/op.h"
+#include "ops/core/op.h"
 
 /** Values of a graph at most, and arguments of a node: the numbers of bindings stay small. */
 #define LEATI_GRAPH_VALUES_MAX (1u << 18)

@@ -14,9 +14,9 @@
 #include "graph/placing.h"
 #include "graph/program.h"
 #include "memory/memory.h"
-#include "ops/channels_last.h"
-#include "ops/dims.h"
-#include "ops/op_state.h"
+#include "ops/core/channels_last.h"
+#include "ops/core/dims.h"
+#include "ops/core/op_state.h"
 #include "streams/recorder.h"
 
 #define NONE UINT32_MAX

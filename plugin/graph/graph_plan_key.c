@@ -6,9 +6,9 @@
 #include "common/hash.h"
 #include "core/status.h"
 #include "core/sync.h"
-#include "ops/dims.h"
-#include "ops/movement.h"
-#include "ops/op_state.h"
+#include "ops/core/dims.h"
+#include "ops/core/movement.h"
+#include "ops/core/op_state.h"
 #include "streams/recorder.h"
 
 static uint8_t residue_of(const leati_view *view) {

@@ -6,8 +6,8 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/evaluate.h"
-#include "ops/dims.h"
-#include "ops/op_state.h"
+#include "ops/core/dims.h"
+#include "ops/core/op_state.h"
 
 /* Elements that are computed on the host at most: of a value from which shapes follow, of another, and of all others,
  * so that a graph of many takes little memory. */

@@ -7,7 +7,7 @@
 #define LEAT_PLUGIN_GRAPH_INFERENCE_H_
 
 #include "graph/graph.h"
-#include "ops/arguments.h"
+#include "ops/core/arguments.h"
 
 /** What is known of a value. */
 typedef struct leati_known_value {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ops/op_state.h"
+#include "ops/core/op_state.h"
 
 typedef struct row {
   const char *domain, *name;

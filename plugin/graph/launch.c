@@ -10,7 +10,7 @@
 #include "core/sync.h"
 #include "graph/graph_plan_key.h"
 #include "graph/inference.h"
-#include "ops/arguments.h"
+#include "ops/core/arguments.h"
 #include "streams/compilation.h"
 #include "streams/recorder.h"
 #include "streams/staged_copy.h"

@@ -5,8 +5,8 @@
 
 #include "core/status.h"
 #include "core/sync.h"
-#include "ops/channels_last.h"
-#include "ops/op_state.h"
+#include "ops/core/channels_last.h"
+#include "ops/core/op_state.h"
 
 /* What is to be known while values are laid. */
 typedef struct work {

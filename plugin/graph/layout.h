@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Which images in a graph lie with their channels next to each other (ops/channels_last.h): those that only nodes make
- * and take which can do so, where more of them gain by it than have to copy them; and which constants nodes take in
- * another order. Belongs to one thread.
+ * Which images in a graph lie with their channels next to each other (ops/core/channels_last.h): those that only nodes
+ * make and take which can do so, where more of them gain by it than have to copy them; and which constants nodes take
+ * in another order. Belongs to one thread.
  */
 #ifndef LEAT_PLUGIN_GRAPH_LAYOUT_H_
 #define LEAT_PLUGIN_GRAPH_LAYOUT_H_

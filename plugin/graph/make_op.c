@@ -3,7 +3,7 @@
 
 #include "core/status.h"
 #include "core/sync.h"
-#include "ops/op_table.h"
+#include "ops/core/op_table.h"
 
 /* What an operator is told of a value. */
 typedef struct told {

@@ -25,7 +25,7 @@ typedef struct leati_view {
   uint64_t begin, end;       /**< bytes that the elements touch, [begin, end) */
   struct leati_block *block; /**< device: the block they lie in; NULL when count is 0 */
   uint64_t origin;           /**< while an operator is planned: where its binding lies, */
-  uint32_t binding;          /**< and the number of that (ops/planner.h) */
+  uint32_t binding;          /**< and the number of that (ops/core/planner.h) */
   /* Only the first `ndim` of each mean anything: what is behind them is not even cleared, and so they come last. */
   int64_t shape[LEAT_MAX_RANK];   /**< elements */
   int64_t strides[LEAT_MAX_RANK]; /**< elements; may be zero or negative; never NULL */

@@ -3,9 +3,9 @@
  * Plans: what an operator does for tensors of given shapes, without their addresses.
  *
  * A plan is a list of steps whose tensors are *bindings*: numbers of the operator's inputs, outputs and temporaries. It
- * is plain data, made once (ops/planner.h), never changed, and recorded any number of times by any threads, each time
- * with the addresses of that call. Every access of a kernel to memory stands in it, so ordering, stamps and addresses
- * have one source.
+ * is plain data, made once (ops/core/planner.h), never changed, and recorded any number of times by any threads, each
+ * time with the addresses of that call. Every access of a kernel to memory stands in it, so ordering, stamps and
+ * addresses have one source.
  */
 #ifndef LEAT_PLUGIN_STREAMS_PLAN_H_
 #define LEAT_PLUGIN_STREAMS_PLAN_H_

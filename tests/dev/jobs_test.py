@@ -112,10 +112,10 @@ class Which(unittest.TestCase):
         return list(which.commands_of(self.SOURCES, TESTS, path))
 
     def test_an_operators_file(self):
-        self.assertEqual(self.commands('plugin/ops/topk.c')[0], "./dev conformance -f 'op.TopK.*'")
+        self.assertEqual(self.commands('plugin/ops/reduce/topk.c')[0], "./dev conformance -f 'op.TopK.*'")
 
     def test_a_kernel(self):
-        self.assertIn("-f 'op.CumSum.*'", self.commands('plugin/ops/kernels/cumsum.comp')[0])
+        self.assertIn("-f 'op.CumSum.*'", self.commands('plugin/ops/index/kernels/cumsum.comp')[0])
 
     def test_a_noun(self):
         self.assertRegex(self.commands('plugin/memory/tensor.c')[0], r"^./dev unit -R '.*unit\.tensor\b")
@@ -133,7 +133,7 @@ class Change(unittest.TestCase):
         self.addCleanup(self.kept.cleanup)
         self.tree = os.path.join(self.kept.name, 'tree')
         self.git('init', '-q', '-b', 'main', self.tree, where='/')
-        self.commit('plugin/ops/gemm.c')
+        self.commit('plugin/ops/product/gemm.c')
         os.environ.pop('LEAT_CI_BASE', None)
 
     def git(self, *words, where=None):

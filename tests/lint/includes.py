@@ -108,8 +108,8 @@ def check(tree):
 
 
 BASE = {'abi/leat/backend.h': '', 'host-shim/leat/host.h': '', 'host-shim/error.h': '', 'plugin/device/device.h': '',
-        'plugin/timeline/timeline.h': '', 'plugin/streams/stream.h': '', 'common/fork.h': '', 'plugin/ops/op.h': '',
-        'tools/ndarray.h': ''}
+        'plugin/timeline/timeline.h': '', 'plugin/streams/stream.h': '', 'common/fork.h': '',
+        'plugin/ops/core/op.h': '', 'tools/ndarray.h': ''}
 
 
 def arrow(path, line, expected):
@@ -130,7 +130,7 @@ CANARIES = [
     arrow('host-shim/batch.c', '#include "common/fork.h"', None),
     arrow('tools/leat-run.c', '#include "../plugin/device/device.h"', 'must not include plugin/device/device.h'),
     arrow('plugin/memory/memory.c', '#include "streams/stream.h"', 'must not include plugin/streams/stream.h'),
-    arrow('plugin/memory/memory.c', '#include "ops/op.h"', 'must not include plugin/ops/op.h'),
+    arrow('plugin/memory/memory.c', '#include "ops/core/op.h"', 'must not include plugin/ops/core/op.h'),
     arrow('plugin/memory/memory.c', '#include <glib.h>', 'must not include <glib.h>'),
     arrow('plugin/policy/tiling.c', '#include <leat/backend.h>', 'must not include abi/leat/backend.h'),
     arrow('plugin/policy/tiling.c', '#include "device/device.h"', 'must not include plugin/device/device.h'),
@@ -139,8 +139,8 @@ CANARIES = [
     arrow('plugin/device/chunk.c', '#include "timeline/timeline.h"', 'must not include plugin/timeline/timeline.h'),
     arrow('plugin/memory/memory.c', '#include "device/device.h"\n#include "timeline/timeline.h"', None),
     arrow('plugin/device.c', '', 'in no room'),
-    arrow('plugin/streams/lane.c', '#include "ops/op.h"', 'must not include plugin/ops/op.h'),
-    arrow('plugin/ops/conv.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
+    arrow('plugin/streams/lane.c', '#include "ops/core/op.h"', 'must not include plugin/ops/core/op.h'),
+    arrow('plugin/ops/conv/conv.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
     arrow('tools/leat-info.c', '#include <vulkan/vulkan.h>', 'must not include <vulkan/vulkan.h>'),
     arrow('tools/bench/rig.c', '#include <vulkan/vulkan_core.h>', 'must not include <vulkan/vulkan_core.h>'),
     arrow('tools/bench/floor.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
@@ -153,11 +153,11 @@ CANARIES = [
     arrow('examples/serve.c', '#include <glib.h>\n#include <leat/host.h>', None),
     ({'plugin/CMakeLists.txt': 'configure_file(made.h.in made.h)', 'plugin/core/a.c': '#include "made.h"\n'}, None),
     arrow('scripts/x.c', '', 'in no room'),
-    arrow('plugin/ops/conv.c',
+    arrow('plugin/ops/conv/conv.c',
           '#include "device/device.h"\n#include "streams/stream.h"\n/* #include <glib.h> */', None),
-    arrow('plugin/backend.c', '#include "ops/op.h"\n#include "streams/stream.h"', None),
+    arrow('plugin/backend.c', '#include "ops/core/op.h"\n#include "streams/stream.h"', None),
     arrow('host-shim/onnxruntime/ep.c', '#include "error.h"\n#include <leat/host.h>', None),
-    arrow('tests/unit/x.c', '#include "../../plugin/ops/op.h"', None),
+    arrow('tests/unit/x.c', '#include "../../plugin/ops/core/op.h"', None),
 ]
 
 if __name__ == '__main__':

@@ -37,7 +37,7 @@ def check(tree):
 CANARIES = [
     ({'plugin/a.c': '/* hello */\nint a;\n'}, 'SPDX'),
     ({'tests/a.sh': '#!/bin/sh\necho\n'}, 'SPDX'),
-    ({'plugin/ops/kernels/a.comp': '#version 450\n'}, 'SPDX'),
+    ({'plugin/ops/core/kernels/a.comp': '#version 450\n'}, 'SPDX'),
     ({'dev': '#!/bin/sh\n'}, 'SPDX'),
     ({'examples/a.go': 'package main\n'}, 'SPDX'),
     ({'README.md': f'pip install --index-url https://{HOSTS[0]}/simple x\n'}, 'names ' + HOSTS[0]),

@@ -30,7 +30,7 @@ def check(tree):
 
 CANARIES = [
     ({'plugin/memory/memory.c': 'r = device->vk.QueueSubmit(queue, 1, &info, fence);\n'}, 'submits to a queue'),
-    ({'plugin/ops/conv.c': 'vkQueueSubmit2KHR (queue);\n'}, 'submits to a queue'),
+    ({'plugin/ops/conv/conv.c': 'vkQueueSubmit2KHR (queue);\n'}, 'submits to a queue'),
     ({'tools/leat-info.c': 'vk->QueueBindSparse(queue);\n'}, 'submits to a queue'),
     ({'plugin/device/device.c': 'handle = dlopen("libfoo.so", 1);\n'}, 'opens a library'),
     ({'tools/leat-info.c': 'handle = dlopen("libvulkan.so.1", 1);\n'}, 'opens the Vulkan library'),

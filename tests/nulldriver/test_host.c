@@ -7,14 +7,14 @@
 
 #include "device/kernel.h"
 
-/* The beginning of the argument record of plugin/ops/kernels/elementwise.comp. */
+/* The beginning of the argument record of plugin/ops/elementwise/kernels/elementwise.comp. */
 typedef struct relu_arguments {
   uint64_t operands[3];
   uint64_t result;
   uint32_t count;
 } relu_arguments;
 
-/* The argument record of plugin/ops/kernels/download.comp. */
+/* The argument record of plugin/ops/core/kernels/download.comp. */
 typedef struct download_arguments {
   uint64_t from, to;
   uint32_t count;

@@ -7,7 +7,7 @@
 /* cmocka wants the four above first. */
 #include <cmocka.h>
 
-#include "ops/divider.h"
+#include "ops/core/divider.h"
 
 #define MOST UINT32_C(0x7fffffff) /* of what is divided */
 

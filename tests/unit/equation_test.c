@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ops/equation.h"
+#include "ops/product/equation.h"
 
 /* Writes what was read with an ellipsis of `dots` dimensions, "ab,b.->a", for comparison. */
 static void write_term(const leati_equation_term *term, int32_t dots, char *out) {

@@ -7,7 +7,7 @@
 
 #include "core/fusions.h"
 #include "graph/program.h"
-#include "ops/op_state.h"
+#include "ops/core/op_state.h"
 #include "unit_network.h"
 
 /* ---- Parts of networks --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "ops/gemm.h"
+#include "ops/product/gemm.h"
 
 static const leati_physical physical = {.subgroup_size = 32};
 static const leat_device plain = {

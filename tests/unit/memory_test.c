@@ -840,7 +840,7 @@ static const stray strays[] = {
     {.name = "after it was freed", .freed = true, .ends = true},
 };
 
-/* The argument record of plugin/ops/kernels/download.comp. */
+/* The argument record of plugin/ops/core/kernels/download.comp. */
 typedef struct reading {
   uint64_t from, to;
   uint32_t count; /* of four bytes each */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The helpers that operator families share (plugin/ops/attribute.c, dims.c, window.c), and the operator list itself. */
+/* The helpers that operator families share (plugin/ops/core/attribute.c, dims.c, window.c), and the operator list
+ * itself. */
 #include <string.h>
 
 #include "device/device.h"
-#include "ops/attribute.h"
-#include "ops/dims.h"
-#include "ops/op.h"
-#include "ops/op_table.h"
-#include "ops/window.h"
+#include "ops/conv/window.h"
+#include "ops/core/attribute.h"
+#include "ops/core/dims.h"
+#include "ops/core/op.h"
+#include "ops/core/op_table.h"
 #include "unit_fixture.h"
 
 static leat_error fresh_error(void) {

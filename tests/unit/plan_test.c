@@ -5,8 +5,8 @@
 
 #include "device/device.h"
 #include "leat_kernels.h"
-#include "ops/op_state.h"
-#include "ops/planner.h"
+#include "ops/core/op_state.h"
+#include "ops/core/planner.h"
 #include "policy/constants.h"
 #include "streams/plan.h"
 #include "unit_fixture.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "ops/kernels/elementwise_codes.glsl"
+#include "ops/elementwise/kernels/elementwise_codes.glsl"
 #include "unit_fixture.h"
 
 enum {

@@ -57,7 +57,7 @@ JOBS = (
     Job('servers', 79, r'examples/serve/|tests/serve/|python/|host-shim/batch|tools/bench/serving|tests/tools/serving',
         'servers of examples/serve under load, one process and Ray',
         tests=r'example\.(one_process|ray_serve)$|tools\.serving$'),
-    Job('install', 20, r'cmake/|.*CMakeLists\.txt$|tests/install/|debian/|dev$|tools/ci/|plugin/ops/kernels/',
+    Job('install', 20, r'cmake/|.*CMakeLists\.txt$|tests/install/|debian/|dev$|tools/ci/|plugin/ops/\w+/kernels/',
         'the plugin built alone; the packages that ./dev names are enough',
         tests=r'install\.(alone|reproducible)$|dev\.packages$'),
 )

@@ -51,13 +51,13 @@ class Sources:
         """Those of the files that use a kernel's source, also by way of what includes it."""
         sources, added = {os.path.basename(path)}, True
         while added:
-            added = {os.path.basename(other) for other in self.matching('plugin/ops/kernels', r'\.(comp|glsl)$')
-                     if any(f'#include "{name}"' in self.text(other) for name in sources)} - sources
+            added = {os.path.basename(other) for other in self.matching('plugin/ops', r'\.(comp|glsl)$')
+                     if any(re.search(rf'#include "([\w/]*/)?{name}"', self.text(other)) for name in sources)} - sources
             sources |= added
         found = set()
-        for family in self.matching('plugin/ops/kernels', r'\.cmake$'):
-            for kernel, source in re.findall(r'leat_kernel\((\w+)\s+([\w.]+)', self.text(family)):
-                if source in sources or os.path.basename(path) == os.path.basename(family):
+        for room in self.matching('plugin/ops', r'^room\.cmake$'):
+            for kernel, source in re.findall(r'leat_kernel\((\w+)\s+([\w.]+)', self.text(room)):
+                if source in sources or path == room:
                     used = rf'LEATI_KERNELS?_{kernel.upper()}\b|LEATI_KERNELS?_{kernel.upper()}_'
                     for user in self.matching('plugin/ops', r'\.c$'):
                         if re.search(used, self.text(user)):
@@ -65,9 +65,9 @@ class Sources:
         return found
 
     def operators_of(self, path):
-        if path.startswith('plugin/ops/kernels/'):
+        if re.match(r'plugin/ops/\w+/(kernels/|room\.cmake$)', path):
             return self.operators_of_kernel(path)
-        if re.match(r'plugin/ops/\w+\.c$|conformance/ops/\w+/\w+\.c$', path):
+        if re.match(r'(plugin|conformance)/ops/\w+/\w+\.c$', path):
             return self.operators_named(path)
         return set()
 

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* com.microsoft's GroupQueryAttention: attention of decoders, with caches that it keeps. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/status.h"
+#include "ops/attention/attention_plan.h"
+#include "ops/attention/kernels/attention_codes.glsl"
+#include "ops/core/attribute.h"
+#include "ops/core/matrix_view.h"
+#include "ops/core/movement.h"
+
+static LEATI_ATTRIBUTE(attribute_num_heads, "num_heads", INT);
+static LEATI_ATTRIBUTE(attribute_kv_num_heads, "kv_num_heads", INT);
+static LEATI_ATTRIBUTE(attribute_scale, "scale", FLOAT);
+static LEATI_ATTRIBUTE(attribute_softcap, "softcap", FLOAT);
+static LEATI_ATTRIBUTE(attribute_local_window_size, "local_window_size", INT);
+static LEATI_ATTRIBUTE(attribute_do_rotary, "do_rotary", INT);
+static LEATI_ATTRIBUTE(attribute_rotary_interleaved, "rotary_interleaved", INT);
+static LEATI_ATTRIBUTE(attribute_smooth_softmax, "smooth_softmax", INT);
+static LEATI_ATTRIBUTE(attribute_causal, "causal", INT);
+static LEATI_ATTRIBUTE(attribute_sliding_window_cache, "sliding_window_cache", INT);
+
+static LEATI_TYPE(type_lengths, "M", LEAT_TYPE_INT32);
+
+enum {
+  QUERY,
+  KEY,
+  VALUE,
+  PAST_KEY,
+  PAST_VALUE,
+  LENGTHS,
+  TOTAL,
+  COSINES,
+  SINES,
+  POSITION_IDS,
+  BIAS,
+  SINKS,
+  KNOWN_INPUTS
+};
+
+typedef struct group_query_state {
+  int64_t heads, kv_heads;
+  float scale;    /* 0: by the size of a head */
+  float cap;      /* 0: none */
+  int64_t window; /* keys that a query has, itself included; -1: all before it */
+  bool rotates, interleaved;
+  bool smooth; /* without sinks all of them are 0 */
+} group_query_state;
+
+/* What a call is about. */
+typedef struct group_query {
+  leati_view k, v; /* parts of the queries' tensor, if keys and values lie there */
+  leati_view q;
+  leati_heads q_heads, k_heads, v_heads;
+  int64_t fresh; /* new positions */
+  int64_t past;  /* positions that the earlier keys and values have room for */
+  int64_t total; /* positions, new ones included, of the longest batch */
+  int64_t room;  /* positions of the results */
+} group_query;
+
+/* Columns from `first` on of new queries, keys and values that lie side by side. */
+static leati_view columns_of(const leati_view *all, int64_t first, int64_t count) {
+  static const int64_t step[] = {1, 1, 1};
+  return leati_view_slice(all, (const int64_t[]){0, 0, first}, step,
+                          (const int64_t[]){all->shape[0], all->shape[1], count});
+}
+
+/* Reads queries, keys and values: `query`, and of the call what stands apart. */
+static int32_t read_fresh(const leat_op *op, const leati_view *query, const leati_view *key, const leati_view *value,
+                          group_query *out, leat_error *err) {
+  const group_query_state *const state = leati_op_state_const(op);
+  const char *const name = leati_op_def_of(op)->info.name;
+  if ((key == NULL) != (value == NULL)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: keys and values are both given, or both packed in the query", name);
+  }
+  if (query->ndim != 3) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: the query has %d dimensions; there are 3: batches, positions, elements", name, query->ndim);
+  }
+  if (key == NULL) {
+    const int64_t all = state->heads + 2 * state->kv_heads, size = query->shape[2] / all;
+    if (query->shape[2] % all != 0) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "%s: %" PRId64 " elements of a packed query cannot be shared out to %" PRId64
+                        " heads of queries, keys and values",
+                        name, query->shape[2], all);
+    }
+    out->q = columns_of(query, 0, state->heads * size);
+    out->k = columns_of(query, state->heads * size, state->kv_heads * size);
+    out->v = columns_of(query, (state->heads + state->kv_heads) * size, state->kv_heads * size);
+  } else {
+    out->q = *query;
+    out->k = *key;
+    out->v = *value;
+  }
+  LEATI_TRY(leati_heads_read(name, &out->q, "queries", LEATI_HEADS_TOGETHER, state->heads, &out->q_heads, err));
+  LEATI_TRY(leati_heads_read(name, &out->k, "keys", LEATI_HEADS_TOGETHER, state->kv_heads, &out->k_heads, err));
+  LEATI_TRY(leati_heads_read(name, &out->v, "values", LEATI_HEADS_TOGETHER, state->kv_heads, &out->v_heads, err));
+  const int64_t *const q = out->q_heads.shape, *const k = out->k_heads.shape, *const v = out->v_heads.shape;
+  out->fresh = q[2];
+  return k[0] == q[0] && v[0] == q[0] && k[2] == q[2] && v[2] == q[2] && k[3] == q[3] && v[3] == q[3]
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "%s: queries, keys and values do not go together: batches %" PRId64 ", %" PRId64 ", %" PRId64
+                          "; positions %" PRId64 ", %" PRId64 ", %" PRId64 "; elements of a head %" PRId64 ", %" PRId64
+                          ", %" PRId64,
+                          name, q[0], k[0], v[0], q[2], k[2], v[2], q[3], k[3], v[3]);
+}
+
+static int32_t fail_missing(const char *name, uint32_t i, leat_error *err) {
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u, %s, is absent and not optional", name, i,
+                    i == LENGTHS ? "seqlens_k" : "total_sequence_length");
+}
+
+/* Reads how many positions there are. */
+static int32_t read_positions(const leat_op *op, const leati_call *call, group_query *out, leat_error *err) {
+  const char *const name = leati_op_def_of(op)->info.name;
+  const leati_view *const lengths = leati_input(call, LENGTHS), *const total = leati_input(call, TOTAL);
+  if (lengths == NULL || total == NULL) {
+    return fail_missing(name, lengths == NULL ? LENGTHS : TOTAL, err);
+  }
+  const int64_t batches = out->q_heads.shape[0];
+  LEATI_TRY(leati_kv_check(name, leati_input(call, PAST_KEY), leati_input(call, PAST_VALUE), &out->k_heads,
+                           &out->v_heads, &out->past, err));
+  const bool column = lengths->ndim == 2 && lengths->shape[1] == 1;
+  if ((lengths->ndim != 1 && !column) || lengths->shape[0] != batches) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: seqlens_k has %" PRIu64 " elements in %d dimensions; there is one for each of the %" PRId64
+                      " batches",
+                      name, lengths->count, lengths->ndim, batches);
+  }
+  if (total->count != 1 || total->ndim > 1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: total_sequence_length has %" PRIu64 " elements; it has 1",
+                      name, total->count);
+  }
+  out->total = leati_host_int(total, 0);
+  if (out->total < out->fresh) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: total_sequence_length is %" PRId64 ", less than the %" PRId64 " new positions", name,
+                      out->total, out->fresh);
+  }
+  out->room = out->total > out->past ? out->total : out->past;
+  return LEAT_OK;
+}
+
+/* Fails unless there are angles for all positions. */
+static int32_t check_angles(const leat_op *op, const leati_call *call, const group_query *in, leat_error *err) {
+  const char *const name = leati_op_def_of(op)->info.name;
+  const leati_view *const cosines = leati_input(call, COSINES), *const sines = leati_input(call, SINES);
+  if (cosines == NULL || sines == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: do_rotary without cos_cache and sin_cache", name);
+  }
+  if (cosines->ndim != 2 || sines->ndim != 2 || cosines->shape[0] != sines->shape[0] ||
+      cosines->shape[1] != sines->shape[1]) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: cos_cache and sin_cache need 2 dimensions, positions and pairs, and one shape", name);
+  }
+  return cosines->shape[0] >= in->total && cosines->shape[1] >= 1 && cosines->shape[1] <= in->q_heads.shape[3] / 2
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "%s: cos_cache has angles for %" PRId64 " positions and %" PRId64
+                          " pairs of elements; there "
+                          "are %" PRId64 " positions, and heads of %" PRId64 " elements",
+                          name, cosines->shape[0], cosines->shape[1], in->total, in->q_heads.shape[3]);
+}
+
+/* Fails unless optional inputs about positions, scores and heads go with the rest. */
+static int32_t check_optional(const leat_op *op, const leati_call *call, const group_query *in, leat_error *err) {
+  const char *const name = leati_op_def_of(op)->info.name;
+  const int64_t *const q = in->q_heads.shape;
+  const leati_view *const ids = leati_input(call, POSITION_IDS), *const bias = leati_input(call, BIAS),
+                          *const sinks = leati_input(call, SINKS);
+  if (ids != NULL && (ids->ndim != 2 || ids->shape[0] != q[0] || ids->shape[1] != q[2])) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: position_ids must have shape [%" PRId64 ", %" PRId64 "], by batches and new positions", name,
+                      q[0], q[2]);
+  }
+  if (bias != NULL &&
+      (bias->ndim != 4 || (bias->shape[0] != 1 && bias->shape[0] != q[0]) ||
+       (bias->shape[1] != 1 && bias->shape[1] != q[1]) || bias->shape[2] != q[2] || bias->shape[3] != in->total)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: attention_bias must have shape [%" PRId64 " or 1, %" PRId64 " or 1, %" PRId64 ", %" PRId64
+                      "], by batches, heads, new positions and total_sequence_length",
+                      name, q[0], q[1], q[2], in->total);
+  }
+  return sinks == NULL || (sinks->ndim == 1 && sinks->shape[0] == q[1])
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "%s: head_sink must have shape [%" PRId64 "], which is num_heads", name, q[1]);
+}
+
+static int32_t group_query_read(const leat_op *op, const leati_call *call, group_query *out, leat_error *err) {
+  const group_query_state *const state = leati_op_state_const(op);
+  LEATI_TRY(read_fresh(op, &call->inputs[QUERY], leati_input(call, KEY), leati_input(call, VALUE), out, err));
+  LEATI_TRY(read_positions(op, call, out, err));
+  LEATI_TRY(check_optional(op, call, out, err));
+  return state->rotates ? check_angles(op, call, out, err) : LEAT_OK;
+}
+
+static int32_t group_query_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  group_query in;
+  LEATI_TRY(group_query_read(op, call, &in, err));
+  const int64_t *const q = in.q_heads.shape;
+  LEATI_TRY(leati_attention_check_rounds(op, in.room, q[3], q[3], err));
+  out[0].ndim = 3;
+  memcpy(out[0].dims, (const int64_t[]){q[0], q[2], q[1] * q[3]}, 3 * sizeof(int64_t));
+  for (uint32_t o = 1; o < call->output_count; ++o) {
+    out[o].ndim = 4;
+    memcpy(out[o].dims, (const int64_t[]){q[0], in.k_heads.shape[1], in.room, q[3]}, 4 * sizeof(int64_t));
+  }
+  return LEAT_OK;
+}
+
+/* Gives the inputs of the device as kernels can walk them. */
+static int32_t walk_inputs(leati_planner *planner, const leati_call *call, leati_view walked[KNOWN_INPUTS],
+                           leat_error *err) {
+  for (uint32_t i = 0; i < KNOWN_INPUTS; ++i) {
+    walked[i] = (leati_view){.present = false};
+    if (leati_input(call, i) != NULL && !call->inputs[i].host) {
+      LEATI_TRY(leati_plan_walkable(planner, &call->inputs[i], &walked[i], err));
+    }
+  }
+  return LEAT_OK;
+}
+
+/* What is added to scores, and sinks. */
+static void fill_scores(const group_query_state *state, const group_query *in, const leati_view walked[KNOWN_INPUTS],
+                        leati_attention *a) {
+  const leati_view *const bias = &walked[BIAS], *const sinks = &walked[SINKS];
+  a->masked_keys = in->room;
+  if (bias->present) {
+    a->mask = bias;
+    a->masked_keys = in->total;
+    for (uint32_t d = 0; d < 4; ++d) {
+      a->mask_strides[d] = bias->shape[d] > 1 ? bias->strides[d] : 0;
+    }
+  }
+  a->smooth = state->smooth;
+  if (sinks->present) {
+    a->sinks = sinks;
+    a->sink_strides[0] = sinks->strides[0];
+  }
+}
+
+static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const group_query_state *const state = leati_op_state_const(op);
+  leati_view walked[KNOWN_INPUTS];
+  group_query in;
+  LEATI_TRY(walk_inputs(planner, call, walked, err));
+  LEATI_TRY(group_query_read(op, call, &in, err));
+  LEATI_TRY(read_fresh(op, &walked[QUERY], walked[KEY].present ? &walked[KEY] : NULL,
+                       walked[VALUE].present ? &walked[VALUE] : NULL, &in, err));
+  /* All positions new: nothing of the earlier keys counts, whatever room there is for them. */
+  const bool first = in.total == in.fresh;
+  const int64_t before = in.past < in.room - in.fresh ? in.past : in.room - in.fresh;
+  leati_attention a = {.q = {in.q, in.q_heads},
+                       .k = {in.k, in.k_heads},
+                       .v = {in.v, in.v_heads},
+                       .y.view = call->outputs[0],
+                       .scale = state->scale != 0.0f ? state->scale : (float)(1.0 / sqrt((double)in.q_heads.shape[3])),
+                       .cap = state->cap,
+                       .zeroed = LEAT_ATTENTION_ZEROED_INFINITE, /* as ONNX Runtime's own kernels have it */
+                       .causal = true,
+                       .ends = !first,
+                       .before = state->window - 1,
+                       .lengths = {.view = &walked[LENGTHS],
+                                   .added = 1,
+                                   .least = first ? 0 : in.fresh,
+                                   .most = first ? in.fresh : before + in.fresh}};
+  fill_scores(state, &in, walked, &a);
+  LEATI_TRY(leati_heads_read(leati_op_def_of(op)->info.name, &a.y.view, "results", LEATI_HEADS_TOGETHER, state->heads,
+                             &a.y.heads, err));
+  leati_append append = {.rotation = {.interleaved = state->interleaved}};
+  if (!first) {
+    append.lengths = a.lengths;
+  }
+  if (state->rotates) {
+    append.rotation.cosines = &walked[COSINES];
+    append.rotation.sines = &walked[SINES];
+    append.rotation.position_ids = walked[POSITION_IDS].present ? &walked[POSITION_IDS] : NULL;
+    append.rotation.counted = first;
+  }
+  return leati_plan_attention_behind(planner, call, &a, walked[PAST_KEY].present ? &walked[PAST_KEY] : NULL,
+                                     walked[PAST_VALUE].present ? &walked[PAST_VALUE] : NULL, in.room, &append, err);
+}
+
+static int32_t group_query_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                    leat_error *err) {
+  static const char *const unknown[] = {"k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
+  static const struct {
+    const char *name;
+    int64_t least, most; /* values that mean nothing more */
+  } limited[] = {{"smooth_softmax", -1, 1}, {"causal", 1, 1}, {"sliding_window_cache", 0, 0}};
+  (void)device;
+  const char *const name = def->info.name;
+  for (uint32_t i = LENGTHS; i <= TOTAL; ++i) {
+    if (!leati_is_given(desc, i)) {
+      return fail_missing(name, i, err);
+    }
+  }
+  for (uint32_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); ++i) {
+    if (leati_is_given(desc, KNOWN_INPUTS + i)) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with %s is not supported", name, unknown[i]);
+    }
+  }
+  for (uint32_t i = 0; i < sizeof(limited) / sizeof(limited[0]); ++i) {
+    const int64_t value = leati_attr_int(desc, limited[i].name, limited[i].least);
+    if (value < limited[i].least || value > limited[i].most) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with %s = %" PRId64 " is not supported", name,
+                        limited[i].name, value);
+    }
+  }
+  const int64_t window = leati_attr_int(desc, "local_window_size", -1);
+  if (window == 0 || window < -1) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: local_window_size is %" PRId64 "; it is -1 or at least 1",
+                      name, window);
+  }
+  const int64_t heads = leati_attr_int(desc, "num_heads", 0), kv_heads = leati_attr_int(desc, "kv_num_heads", 0);
+  if (heads < 1 || kv_heads < 1 || heads > INT32_MAX || heads % kv_heads != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: num_heads is %" PRId64 " and kv_num_heads %" PRId64
+                      "; both are positive, and the first is a "
+                      "multiple of the second",
+                      name, heads, kv_heads);
+  }
+  return LEAT_OK;
+}
+
+static int32_t group_query_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  group_query_state *const state = leati_op_state(op);
+  const int64_t window = leati_attr_int(desc, "local_window_size", -1);
+  *state = (group_query_state){.heads = leati_attr_int(desc, "num_heads", 0),
+                               .kv_heads = leati_attr_int(desc, "kv_num_heads", 0),
+                               .scale = leati_attr_float(desc, "scale", 0.0f),
+                               .cap = leati_attr_float(desc, "softcap", 0.0f),
+                               .window = window,
+                               .rotates = leati_attr_int(desc, "do_rotary", 0) != 0,
+                               .interleaved = leati_attr_int(desc, "rotary_interleaved", 0) != 0,
+                               .smooth = leati_attr_int(desc, "smooth_softmax", 0) == 1};
+  return LEAT_OK;
+}
+
+/* Behind the first positions the total only says that there is room and that there are angles for all, unless a bias
+ * has its shape. */
+static bool group_query_host_range(const leat_op *op, const leati_call *call, uint32_t i, int64_t *out_least,
+                                   int64_t *out_most) {
+  const group_query_state *const state = leati_op_state_const(op);
+  group_query in;
+  if (i != TOTAL || leati_input(call, BIAS) != NULL || group_query_read(op, call, &in, NULL) != LEAT_OK ||
+      in.total == in.fresh || in.total > in.past) {
+    return false;
+  }
+  const int64_t angles = state->rotates ? call->inputs[COSINES].shape[0] : in.past;
+  *out_least = in.fresh + 1;
+  *out_most = angles < in.past ? angles : in.past;
+  return true;
+}
+
+static bool group_query_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  (void)op;
+  return leati_view_walkable(&call->inputs[i]);
+}
+
+/* ---- The list --------------------------------------------------------------------------------------------------- */
+
+static const leati_op_def ops[] = {
+    LEATI_OP("GroupQueryAttention", "com.microsoft", (1, 1), (1, 16), (1, 3), .info.flags = LEAT_OP_CACHES,
+             .info.host_inputs = 1u << TOTAL, LEATI_TYPES(&leati_type_real, &type_lengths, &leati_type_int64),
+             LEATI_ATTRIBUTES(&attribute_num_heads, &attribute_kv_num_heads, &attribute_scale, &attribute_softcap,
+                              &attribute_local_window_size, &attribute_do_rotary, &attribute_rotary_interleaved,
+                              &attribute_smooth_softmax, &attribute_causal, &attribute_sliding_window_cache),
+             LEATI_INPUT_TYPES(0, 0, 0, 0, 0, 1, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0), .state_size = sizeof(group_query_state),
+             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
+             .supports = group_query_supports, .create = group_query_create, .infer = group_query_infer,
+             .plan = group_query_plan, .host_range = group_query_host_range, .reads_view = group_query_reads_view),
+};
+
+const leati_op_family leati_group_query_family = LEATI_FAMILY(ops);

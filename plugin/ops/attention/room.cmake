@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Attention, its caches, and rotary embeddings.
+leat_room(FAMILIES attention group_query rotary
+  SOURCES attention_args attention_few attention_plan heads kv_cache)
+
+set(attention_constants CONSTANTS QUADS DEPTH_CHUNK WIDTH_CHUNK SPLIT CAPPED ZEROED)
+leat_kernel(attention_64 attention.comp TYPES F32 F16 BF16 ${attention_constants} DEFINES HEAD=64)
+leat_kernel(attention_256 attention.comp TYPES F32 F16 BF16 ${attention_constants} DEFINES HEAD=256)
+set(attention_constants CONSTANTS WIDE DEPTH WIDTH MASKED CAPPED SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K THREADS
+  ZEROED)
+leat_kernel(attention_matrix_64 attention_matrix.comp MATRICES TYPES F16 BF16 ${attention_constants} DEFINES HEAD=64)
+leat_kernel(attention_matrix_128 attention_matrix.comp MATRICES TYPES F16 BF16 ${attention_constants} DEFINES HEAD=128)
+leat_kernel(attention_matrix2_64 attention_matrix.comp MATRICES2 TYPES F16 BF16 ${attention_constants}
+  DEFINES HEAD=64)
+leat_kernel(attention_matrix2_128 attention_matrix.comp MATRICES2 TYPES F16 BF16 ${attention_constants}
+  DEFINES HEAD=128)
+leat_kernel(append append.comp TYPES F32 F16 BF16 CONSTANTS QUADS)
+leat_kernel(rotary rotary.comp TYPES F32 F16 BF16)
+leat_kernel(rotary_fused rotary_fused.comp TYPES F32 F16 BF16)
+set(attention_constants CONSTANTS THREADS SUBGROUP_SIZE ROWS LANES CHUNKS FLIGHT SPLIT BEHIND ZEROED)
+leat_kernel(attention_few attention_few.comp TYPES F32 F16 BF16 ${attention_constants} SHUFFLES)

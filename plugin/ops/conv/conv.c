@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Conv and ConvTranspose with one to three spatial dimensions. */
+#include "ops/conv/conv.h"
+
+#include "core/status.h"
+#include "device/device.h"
+#include "ops/conv/conv_spread.h"
+#include "ops/core/attribute.h"
+#include "ops/core/channels_last.h"
+#include "ops/core/dims.h"
+#include "ops/core/movement.h"
+#include "ops/product/gemm.h"
+
+enum { CONV, CONV_TRANSPOSE };
+
+typedef struct conv_state {
+  leati_window window;
+  leati_epilogue epilogue;
+  int64_t group;
+  leati_transposed_sizes transposed; /* ConvTranspose only */
+} conv_state;
+
+/* Argument record of kernels/conv.comp. */
+typedef struct conv_args {
+  leati_gemm_args gemm;
+  uint32_t pixels;
+  uint32_t out_height, out_width;
+  leati_divider per_pixels, per_row;
+  int32_t depth, height, width;
+  uint32_t plane;
+  uint32_t image_in, image_out;
+  uint32_t group_in, group_out, group_weights;
+  uint32_t group_rows;
+  uint32_t taps;
+  uint32_t kernel_area, kernel_width;
+  leati_divider per_taps, per_area, per_width;
+  uint32_t channels;
+  leati_divider per_channels;
+  uint32_t pitch_in, pitch_out, pitch_residual;
+  int32_t stride[3], dilation[3], pad[3];
+  leati_divider per_stride[3];
+} conv_args;
+_Static_assert(offsetof(conv_args, pixels) == sizeof(leati_gemm_args) && sizeof(conv_args) <= LEATI_ARGS_MAX,
+               "as std430 lays it out, and it fits");
+
+/* Argument record of kernels/conv_depthwise.comp. */
+typedef struct depthwise_args {
+  uint64_t x, weights, y, bias;
+  leati_epilogue_args epilogue;
+  uint32_t count, strips;
+  uint32_t channels_in, channels;
+  uint32_t out_depth, out_height, out_width;
+  leati_divider per_strips, per_depth, per_height, per_channels, per_input;
+  int32_t depth, height, width;
+  int32_t kernel[3], stride[3], dilation[3], pad[3];
+} depthwise_args;
+
+static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_CONV_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_CONV_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_CONV_32,
+};
+
+static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_CONV_MATRIX_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_CONV_MATRIX_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_CONV_MATRIX_32,
+};
+
+static const leati_kernel_set last_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_CONV_LAST_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_CONV_LAST_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_CONV_LAST_32,
+};
+
+/* Checks the channels of input and weights, by their shapes, against each other. */
+static int32_t check_channels(const int64_t *x, const int64_t *w, bool transposed, int64_t group, leat_error *err) {
+  int64_t grouped;
+  if (__builtin_mul_overflow(w[1], group, &grouped)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%lld groups of %lld channels are more than can be counted",
+                      (long long)group, (long long)w[1]);
+  }
+  const int64_t weights_in = transposed ? w[0] : grouped;
+  return x[1] == weights_in && w[0] % group == 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "an input of %lld channels does not fit weights for %lld in %lld groups", (long long)x[1],
+                          (long long)weights_in, (long long)group);
+}
+
+/* Checks input and weights against each other. */
+static int32_t check_operands(const leati_view *x, const leati_view *w, bool transposed, int64_t group,
+                              leat_error *err) {
+  return x->ndim >= 3 && w->ndim == x->ndim
+             ? check_channels(x->shape, w->shape, transposed, group, err)
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                          "a convolution needs input and weights of the same 3 to 5 dimensions; they have %d and %d",
+                          x->ndim, w->ndim);
+}
+
+/* Checks how far the window reaches. */
+static int32_t check_fit(const char *name, const leati_window_fit *fit, bool transposed, leat_error *err) {
+  for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
+    const int64_t reach = (fit->kernel[d] - 1) * fit->dilation[d] + 1;
+    const int64_t padding = fit->pad_begin[d] + fit->pad_end[d];
+    /* Coordinates are computed in 32 bits, on the larger of the two sides and with padding. */
+    const int64_t moved = (transposed ? fit->in[d] : fit->out[d]) * fit->stride[d];
+    if (moved + reach + fit->in[d] + fit->out[d] + padding > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a window reaches 2^31 pixels, padding included", name);
+    }
+    if (!transposed && fit->in[d] != 0 && fit->in[d] + padding < reach) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "a convolution over %lld pixels does not fit an image of %lld with %lld of padding",
+                        (long long)reach, (long long)fit->in[d], (long long)padding);
+    }
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_conv_lay(const char *name, const leati_window *window, int64_t group, const leati_view *x,
+                       const leati_view *w, leati_window_fit *out, leat_error *err) {
+  LEATI_TRY(check_operands(x, w, false, group, err));
+  LEATI_TRY(leati_window_lay(window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
+  return check_fit(name, out, false, err);
+}
+
+static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, leati_window_fit *out,
+                   leat_error *err) {
+  const conv_state *state = leati_op_state_const(op);
+  const char *const name = leati_op_def_of(op)->info.name;
+  if (leati_op_def_of(op)->param != CONV_TRANSPOSE) {
+    return leati_conv_lay(name, &state->window, state->group, x, w, out, err);
+  }
+  LEATI_TRY(check_operands(x, w, true, state->group, err));
+  LEATI_TRY(leati_window_lay_transposed(&state->window, &state->transposed, x->ndim - 2, x->shape + 2, w->shape + 2,
+                                        out, err));
+  return check_fit(name, out, true, err);
+}
+
+bool leati_conv_is_pointwise(const leati_window_fit *fit) {
+  bool one = true;
+  for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
+    one = one && fit->kernel[d] == 1 && fit->stride[d] == 1 && fit->pad_begin[d] == 0 && fit->pad_end[d] == 0;
+  }
+  return one;
+}
+
+/* A gate has one element for each channel of each image. */
+static int32_t check_gate(const conv_state *state, const leati_window_fit *fit, const leati_view *x,
+                          const leati_view *gate, leat_error *err) {
+  bool fits = gate->ndim == x->ndim;
+  for (int32_t d = 0; d < x->ndim && fits; ++d) {
+    fits = gate->shape[d] == (d < 2 ? x->shape[d] : 1);
+  }
+  if (!fits) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "FusedConv: input 4, the gate, must have the shape of the input with one pixel");
+  }
+  return state->group == 1 && leati_conv_is_pointwise(fit)
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "FusedConv: a gate is for one group, a kernel of 1, strides of 1 and no padding");
+}
+
+static int32_t conv_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const conv_state *state = leati_op_state_const(op);
+  const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE;
+  const leati_view *x = &call->inputs[0], *w = &call->inputs[1], *bias = leati_input(call, 2);
+  leati_window_fit fit;
+  LEATI_TRY(lay(op, x, w, &fit, err));
+  out[0].ndim = x->ndim;
+  out[0].dims[0] = x->shape[0];
+  out[0].dims[1] = transposed ? w->shape[1] * state->group : w->shape[0];
+  for (int32_t d = 2; d < x->ndim; ++d) {
+    out[0].dims[d] = fit.out[LEATI_WINDOW_RANK - x->ndim + d];
+  }
+  if (bias != NULL && (bias->ndim != 1 || bias->shape[0] != out[0].dims[1])) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "the bias of a convolution to %lld channels must have that shape", (long long)out[0].dims[1]);
+  }
+  const leati_view *const residual = leati_input(call, 3);
+  bool same = residual == NULL || residual->ndim == out[0].ndim;
+  for (int32_t d = 0; residual != NULL && same && d < residual->ndim; ++d) {
+    same = residual->shape[d] == out[0].dims[d];
+  }
+  if (!same) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input 3, which is added, must have the result's shape",
+                      leati_op_def_of(op)->info.name);
+  }
+  return leati_input(call, 4) == NULL ? LEAT_OK : check_gate(state, &fit, x, leati_input(call, 4), err);
+}
+
+/* The tensors of a convolution, all compact but for those whose channels are next to each other in memory, and what is
+ * done with a sum before it is stored. */
+typedef struct conv_job {
+  const leati_view *x, *w, *y;
+  const leati_view *bias, *residual, *gate; /* NULL: none */
+  const leati_epilogue *epilogue;
+  bool last_in, last_out; /* so in x and, for add_tiled(), in w; and in y and the residual */
+} conv_job;
+
+static void copy3(int32_t *to, const int64_t *from) {
+  for (int32_t d = 0; d < 3; ++d) {
+    to[d] = (int32_t)from[d];
+  }
+}
+
+static int64_t product3(const int64_t *values) {
+  return values[0] * values[1] * values[2];
+}
+
+/* Whether an invocation of the depthwise kernel can go through all taps: three loops, one in the other; to leave a loop
+ * takes a round too. */
+static bool fits_depthwise(const leat_device *device, const leati_window_fit *fit) {
+  const uint64_t rounds = (uint64_t)(1 + fit->kernel[0] * (2 + fit->kernel[1] * (2 + fit->kernel[2])));
+  return leati_check_rounds(device, rounds, "Conv", NULL) == LEAT_OK;
+}
+
+/* Whether the depthwise kernel is told the taps of a slice, and has them all written out. */
+static bool knows_taps(const leati_window_fit *fit) {
+  return fit->kernel[1] * fit->kernel[2] <= LEATI_DEPTHWISE_TAPS_MAX && fit->stride[2] <= 2 && fit->dilation[2] == 1;
+}
+
+static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit, const conv_job *job,
+                             leat_error *err) {
+  const leati_view *const x = job->x, *const y = job->y;
+  depthwise_args args = {.strips = (uint32_t)((fit->out[2] + 3) / 4),
+                         .channels_in = (uint32_t)x->shape[1],
+                         .channels = (uint32_t)y->shape[1],
+                         .out_depth = (uint32_t)fit->out[0],
+                         .out_height = (uint32_t)fit->out[1],
+                         .out_width = (uint32_t)fit->out[2],
+                         .depth = (int32_t)fit->in[0],
+                         .height = (int32_t)fit->in[1],
+                         .width = (int32_t)fit->in[2]};
+  args.count = (uint32_t)(y->count / (uint64_t)fit->out[2]) * args.strips;
+  args.per_strips = leati_divider_of(args.strips);
+  args.per_depth = leati_divider_of(args.out_depth);
+  args.per_height = leati_divider_of(args.out_height);
+  args.per_channels = leati_divider_of(args.channels);
+  args.per_input = leati_divider_of(args.channels / args.channels_in);
+  copy3(args.kernel, fit->kernel);
+  copy3(args.stride, fit->stride);
+  copy3(args.dilation, fit->dilation);
+  copy3(args.pad, fit->pad_begin);
+  const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1, known = x->count != 0 && knows_taps(fit);
+  const uint32_t residual = leati_epilogue_fill(job->epilogue, y->type, job->residual, &args.epilogue);
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CONV_DEPTHWISE, y->type),
+                   .constants.conv_depthwise = {.sliding = sliding && !known,
+                                                .kernel_y = known ? (uint32_t)fit->kernel[1] : 0,
+                                                .kernel_x = known ? (uint32_t)fit->kernel[2] : 0,
+                                                .stride_x = known ? (uint32_t)fit->stride[2] : 1,
+                                                .activation = job->epilogue->activation.operation,
+                                                .residual = residual}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({x, &args.x}, {job->w, &args.weights}, {job->bias, &args.bias},
+                  {job->residual, &args.epilogue.residual}),
+      LEATI_WRITES({y, &args.y}),
+      .multiplications = y->count * (uint64_t)product3(fit->kernel)};
+  leati_groups_linear(planner->device, args.count, 256, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+/* A kernel of one tap that moves by one is a plain product of weights and image; where the channels of the result are
+ * next to each other, of image and weights, for one group. */
+static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixels, const conv_job *job,
+                             leat_error *err) {
+  const leati_view *const x = job->x, *const y = job->y;
+  const int64_t images = x->shape[0], channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
+  const int64_t pixel = job->last_in ? leati_pixel_pitch(x) : 1, channel = job->last_in ? 1 : pixels;
+  leati_gemm gemm = {.c = y,
+                     .bias = job->bias,
+                     .residual = job->residual,
+                     .gate = job->gate,
+                     .epilogue = *job->epilogue,
+                     .k = channels_in,
+                     .bias_period = group,
+                     .alpha = 1,
+                     .beta = 1};
+  int64_t *image_batch = gemm.b_batch, *group_batch = gemm.a_batch;
+  int64_t residual_image = y->shape[1] * pixels;
+  if (job->last_out) {
+    gemm.a = x;
+    gemm.b = job->w;
+    gemm.m = pixels;
+    gemm.n = channels_out;
+    gemm.a_row = pixel;
+    gemm.a_k = channel;
+    gemm.b_k = gemm.bias_column = 1;
+    gemm.b_column = channels_in;
+    gemm.c_row = leati_pixel_pitch(y);
+    image_batch = gemm.a_batch;
+    group_batch = gemm.b_batch;
+  } else {
+    gemm.a = job->w;
+    gemm.b = x;
+    gemm.m = channels_out;
+    gemm.n = pixels;
+    gemm.a_row = channels_in;
+    gemm.a_k = gemm.bias_row = 1;
+    gemm.b_k = channel;
+    gemm.b_column = pixel;
+    gemm.bias_batch = channels_out;
+  }
+  if (job->residual != NULL) {
+    gemm.residual_row = job->last_out ? leati_pixel_pitch(job->residual) : gemm.n;
+    gemm.residual_column = 1;
+    residual_image = job->last_out ? gemm.residual_row * pixels : residual_image;
+  }
+  if (images > 1) {
+    gemm.batch_shape[gemm.batch_rank] = images;
+    gemm.residual_batch[gemm.batch_rank] = job->residual != NULL ? residual_image : 0;
+    image_batch[gemm.batch_rank++] = (job->last_in ? pixel : x->shape[1]) * pixels;
+  }
+  if (group > 1) {
+    gemm.batch_shape[gemm.batch_rank] = group;
+    gemm.residual_batch[gemm.batch_rank] = job->residual != NULL ? channels_out * pixels : 0;
+    group_batch[gemm.batch_rank] = channels_out * channels_in;
+    image_batch[gemm.batch_rank++] = channels_in * channel;
+  }
+  return leati_plan_gemm(planner, &gemm, err);
+}
+
+/* Whether so many elements may be moved at once from a multiple of their number on. */
+static bool holds(const leati_view *view, uint32_t count) {
+  return view->address % (count * view->item_size) == 0;
+}
+
+static bool holds_quads(const leati_view *view) {
+  return holds(view, 4);
+}
+
+/* Of the kernels that read channels which are neighbours: how many at once, and taps at most, for each of which a
+ * thread has a bit (STEPS - 1 in kernels/conv_matrix.comp). */
+#define CHANNELS_AT_ONCE 8
+#define CHANNELS_TAPS_MAX 31
+/* How many times what is moved has to fit into an allocation: a graph's arena has it beside all else. */
+#define MOVED_SHARE 8
+
+/* Chooses the kernel of such a product, and tiles and splits in its argument record. */
+static leati_pipeline_key choose_kernel(const leat_device *device, const conv_job *job, bool transposed, bool volume,
+                                        uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
+  const uint32_t activation = job->epilogue->activation.operation;
+  /* takes_channels_last() asks for these too. */
+  const leati_kernel_set *const kernels = job->last_in ? last_kernels : matrix_kernels;
+  const leati_matrix_shape matrix = leati_gemm_matrix(device, kernels, job->y->type, args);
+  /* The kernels for matrix hardware also read element 0 for pixels that are outside of the image. */
+  if (job->x->count != 0 && matrix.m != 0) {
+    const uint32_t at_once = 16 / job->w->item_size;
+    const uint32_t subgroup = device->physical->subgroup_size;
+    *out_tile = leati_gemm_choose_matrix_tile(device, job->last_in ? LEATI_WORK_OTHER : LEATI_WORK_CONVOLUTION, args);
+    return (leati_pipeline_key){
+        .kernel = leati_kernel_find(kernels[*out_tile], job->y->type),
+        .constants.conv_matrix = {.wide = !transposed && args->k % at_once == 0 && holds(job->w, at_once),
+                                  .last_out = job->last_out,
+                                  .transposed = transposed,
+                                  .volume = volume,
+                                  .activation = activation,
+                                  .residual = residual,
+                                  .subgroup_size = subgroup,
+                                  .matrix_m = matrix.m,
+                                  .matrix_n = matrix.n,
+                                  .matrix_k = matrix.k,
+                                  .threads = subgroup * leati_matrix_subgroups(*out_tile, job->last_in)}};
+  }
+  const bool quads = !transposed && args->k % 4 == 0 && holds_quads(job->w);
+  *out_tile = leati_gemm_choose_tile(device, LEATI_WORK_CONVOLUTION, args);
+  return (leati_pipeline_key){.kernel = leati_kernel_find(tile_kernels[*out_tile], job->y->type),
+                              .constants.conv = {.mode_a = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,
+                                                 .split = args->splits > 1,
+                                                 .transposed = transposed,
+                                                 .volume = volume,
+                                                 .activation = activation,
+                                                 .residual = residual}};
+}
+
+/* A convolution as a product for each group, of tensors with these shapes. */
+static leati_gemm_args product_of(const leati_window_fit *fit, int64_t group, const leati_view *x,
+                                  const leati_view *y) {
+  return (leati_gemm_args){.m = (uint32_t)(y->shape[1] / group),
+                           .n = (uint32_t)(y->shape[0] * product3(fit->out)),
+                           .k = (uint32_t)(x->shape[1] / group * product3(fit->kernel)),
+                           .batch = (uint32_t)group};
+}
+
+/* Whether there are kernels for this convolution that read channels which are next to each other. */
+static bool takes_channels_last(const leat_device *device, const leati_window_fit *fit, int64_t group,
+                                const leati_view *x, const leati_view *y) {
+  const leati_gemm_args product = product_of(fit, group, x, y);
+  return x->count != 0 && x->shape[1] / group % CHANNELS_AT_ONCE == 0 && product3(fit->kernel) <= CHANNELS_TAPS_MAX &&
+         leati_gemm_matrix(device, last_kernels, y->type, &product).m != 0;
+}
+
+/* Whether images and weights are moved so that their channels are next to each other before they are multiplied. They
+ * are not where copying would be refused, or might leave too little memory: by the device's limit and not by what a
+ * process may have now, because the same call is to give the same bits at any time. */
+static bool pays_channels_last(const leat_device *device, const leati_window_fit *fit, int64_t group,
+                               const leati_view *x, const leati_view *w, const leati_view *y) {
+  const leati_gemm_args product = product_of(fit, group, x, y);
+  const leati_gemm_shape shape = {.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
+  const uint64_t moved = x->count + w->count;
+  return leati_check_reach(x, "x", NULL) == LEAT_OK && leati_check_reach(w, "w", NULL) == LEAT_OK &&
+         leati_conv_last_pays(&device->traits, &shape, moved) &&
+         moved * x->item_size <= device->physical->info.max_allocation_size / MOVED_SHARE;
+}
+
+static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group, const leati_window_fit *fit,
+                         const conv_job *job, leat_error *err) {
+  const leati_view *const x = job->x, *const w = job->w, *const y = job->y;
+  const int64_t taps = product3(fit->kernel), pixels = product3(fit->out), plane = product3(fit->in);
+  const int64_t channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
+  const bool last = job->last_in;
+  conv_args args = {.gemm = product_of(fit, group, x, y),
+                    .pixels = (uint32_t)pixels,
+                    .out_height = (uint32_t)fit->out[1],
+                    .out_width = (uint32_t)fit->out[2],
+                    .depth = (int32_t)fit->in[0],
+                    .height = (int32_t)fit->in[1],
+                    .width = (int32_t)fit->in[2],
+                    .plane = (uint32_t)plane,
+                    .image_in = (uint32_t)((last ? leati_pixel_pitch(x) : x->shape[1]) * plane),
+                    .image_out = (uint32_t)(y->shape[1] * pixels),
+                    .group_in = (uint32_t)(last ? channels_in : channels_in * plane),
+                    .group_out = (uint32_t)(channels_out * pixels),
+                    .group_weights = (uint32_t)(channels_out * channels_in * taps),
+                    .group_rows = (uint32_t)channels_out,
+                    .taps = (uint32_t)taps,
+                    .kernel_area = (uint32_t)(fit->kernel[1] * fit->kernel[2]),
+                    .kernel_width = (uint32_t)fit->kernel[2],
+                    .channels = (uint32_t)channels_in};
+  if (last) {
+    args.pitch_in = (uint32_t)leati_pixel_pitch(x);
+  }
+  if (job->last_out) {
+    args.pitch_out = (uint32_t)leati_pixel_pitch(y);
+    args.pitch_residual = job->residual != NULL ? (uint32_t)leati_pixel_pitch(job->residual) : 0;
+  }
+  args.per_pixels = leati_divider_of(args.pixels);
+  args.per_row = leati_divider_of(args.out_width);
+  args.per_taps = leati_divider_of(args.taps);
+  args.per_area = leati_divider_of(args.kernel_area);
+  args.per_width = leati_divider_of(args.kernel_width);
+  args.per_channels = leati_divider_of(args.channels);
+  copy3(args.stride, fit->stride);
+  copy3(args.dilation, fit->dilation);
+  copy3(args.pad, fit->pad_begin);
+  for (int32_t d = 0; d < 3; ++d) {
+    args.per_stride[d] = leati_divider_of((uint32_t)args.stride[d]);
+  }
+  const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1 || fit->pad_begin[0] != 0;
+  const bool whole = pixels % 4 == 0; /* groups of four pixels are of one image */
+  args.gemm.vector = (whole && holds_quads(y) ? LEATI_VECTOR_C : 0) |
+                     (whole && job->residual != NULL && holds_quads(job->residual) ? LEATI_VECTOR_RESIDUAL : 0);
+  const uint32_t residual = leati_epilogue_fill(job->epilogue, y->type, job->residual, &args.gemm.epilogue);
+  leati_tile tile;
+  leati_dispatch_desc dispatch = {
+      .pipeline = choose_kernel(planner->device, job, transposed, volume, residual, &args.gemm, &tile),
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {job->bias, &args.gemm.bias},
+                  {job->residual, &args.gemm.epilogue.residual}),
+      LEATI_WRITES({y, &args.gemm.c})};
+  return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_tile_size(tile), err);
+}
+
+/* How a convolution is computed. */
+typedef struct conv_way {
+  bool spread;               /* by leati_plan_conv_spread(); neither this nor one of the next: by add_tiled() */
+  bool pointwise, depthwise; /* by add_pointwise(), by add_depthwise() */
+  bool takes_last;           /* it is read as fast where its channels are next to each other, or faster */
+  bool last_in, last_out;    /* of conv_job */
+} conv_way;
+
+static conv_way find_way(const leat_op *op, const leat_device *device, const leati_call *call,
+                         const leati_window_fit *fit) {
+  const int64_t group = ((const conv_state *)leati_op_state_const(op))->group;
+  const leati_view *const x = &call->inputs[0], *const w = &call->inputs[1], *const y = &call->outputs[0];
+  const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE, gated = leati_input(call, 4) != NULL;
+  const bool one_tap = !transposed && leati_conv_is_pointwise(fit), lies_last = leati_is_channels_last(x);
+  conv_way way = {.depthwise = !transposed && !one_tap && group > 1 && w->shape[1] == 1 && fits_depthwise(device, fit),
+                  .last_out = leati_is_channels_last(y)};
+  if (transposed && group == 1 && leati_conv_is_spread(fit)) {
+    way.spread = true;
+    way.last_in = lies_last;
+    return way;
+  }
+  way.takes_last = !transposed && !way.depthwise && !gated && takes_channels_last(device, fit, group, x, y);
+  way.pointwise = one_tap && (group == 1 || !(way.last_out || (lies_last && way.takes_last)));
+  way.last_in = way.pointwise ? lies_last && group == 1 && !gated
+                              : way.takes_last && (lies_last || pays_channels_last(device, fit, group, x, w, y));
+  return way;
+}
+
+typedef int32_t put(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
+
+static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const conv_state *state = leati_op_state_const(op);
+  const leati_view *y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  leati_window_fit fit;
+  LEATI_TRY(lay(op, &call->inputs[0], &call->inputs[1], &fit, err));
+  for (int32_t i = 0; i < 2; ++i) {
+    if (call->inputs[i].count > INT32_MAX || y->count > INT32_MAX) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                        "a convolution of tensors with 2^31 elements or more is not supported");
+    }
+  }
+  const conv_way way = find_way(op, planner->device, call, &fit);
+  leati_view x, w, b, z, g;
+  conv_job job = {
+      .x = &x, .w = &w, .y = y, .epilogue = &state->epilogue, .last_in = way.last_in, .last_out = way.last_out};
+  put *const put_x = way.last_in ? leati_plan_channels_last : leati_plan_compact;
+  put *const put_w = way.spread                      ? leati_plan_spread_weights
+                     : way.last_in && !way.pointwise ? leati_plan_channels_last
+                                                     : leati_plan_compact;
+  put *const put_residual = way.last_out ? leati_plan_channels_last : leati_plan_compact;
+  LEATI_TRY(put_x(planner, &call->inputs[0], &x, err));
+  LEATI_TRY(put_w(planner, &call->inputs[1], &w, err));
+  if (leati_input(call, 2) != NULL) {
+    leati_view bias = call->inputs[2];
+    bias.compact = bias.compact && (!way.last_out || holds_quads(&bias));
+    LEATI_TRY(leati_plan_compact(planner, &bias, &b, err));
+    job.bias = &b;
+  }
+  if (leati_input(call, 3) != NULL) {
+    LEATI_TRY(put_residual(planner, &call->inputs[3], &z, err));
+    job.residual = &z;
+  }
+  if (leati_input(call, 4) != NULL) {
+    LEATI_TRY(leati_plan_compact(planner, &call->inputs[4], &g, err));
+    job.gate = &g;
+  }
+  if (way.spread) {
+    return leati_plan_conv_spread(planner, &fit, &x, &w, job.bias, y, err);
+  }
+  if (way.pointwise) {
+    return add_pointwise(planner, state->group, product3(fit.out), &job, err);
+  }
+  if (way.depthwise) {
+    return add_depthwise(planner, &fit, &job, err);
+  }
+  return add_tiled(planner, leati_op_def_of(op)->param == CONV_TRANSPOSE, state->group, &fit, &job, err);
+}
+
+/* Channels are stored four at a time where they are next to each other, by the kernels for matrix hardware alone. */
+static leati_channels_last_use conv_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
+  const conv_state *const state = leati_op_state_const(op);
+  const leati_view *const x = &call->inputs[0], *const y = &call->outputs[0];
+  leati_channels_last_use use = {0};
+  leati_window_fit fit;
+  if (y->count == 0 || x->count == 0 || x->count > INT32_MAX || y->count > INT32_MAX || leati_input(call, 4) != NULL ||
+      lay(op, x, &call->inputs[1], &fit, NULL) != LEAT_OK) {
+    return use;
+  }
+  const leati_gemm_args product = product_of(&fit, state->group, x, y);
+  const conv_way way = find_way(op, leati_op_device(op), call, &fit);
+  const leat_device *const device = leati_op_device(op);
+  const leati_view *const w = &call->inputs[1];
+  if (way.spread) {
+    return leati_conv_spread_use(device, x, w, y, constants);
+  }
+  const bool turns = way.takes_last && !way.pointwise && leati_has_channels(w); /* weights, where x lies so */
+  if (way.depthwise) {
+    return use;
+  }
+  /* Weights that are copied for each call cost more than most convolutions gain. */
+  use.reads = use.gains = way.takes_last && (!turns || leati_has_input(constants, 1) ||
+                                             pays_channels_last(device, &fit, state->group, x, w, y))
+                              ? 1u << 0
+                              : 0;
+  use.orders = turns && way.last_in ? constants & 1u << 1 : 0;
+  use.follows = 1u << 3;
+  use.writes =
+      y->shape[1] / state->group % 4 == 0 && leati_gemm_matrix(device, matrix_kernels, y->type, &product).m != 0;
+  return use;
+}
+
+int32_t leati_conv_read(const leati_op_def *def, const leati_op_desc *desc, leati_window *window, int64_t *out_group,
+                        leat_error *err) {
+  LEATI_TRY(leati_window_read(desc, window, err));
+  *out_group = leati_attr_int(desc, "group", 1);
+  if (*out_group < 1 || *out_group > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute group is %lld; it must be at least 1",
+                      def->info.name, (long long)*out_group);
+  }
+  return LEAT_OK;
+}
+
+static int32_t read_state(const leati_op_def *def, const leati_op_desc *desc, conv_state *state, leat_error *err) {
+  LEATI_TRY(leati_conv_read(def, desc, &state->window, &state->group, err));
+  LEATI_TRY(leati_epilogue_read(def, desc, &state->epilogue, err));
+  return def->param == CONV_TRANSPOSE ? leati_transposed_sizes_read(desc, &state->transposed, err) : LEAT_OK;
+}
+
+static int32_t conv_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)device;
+  conv_state state = {.group = 1};
+  LEATI_TRY(read_state(def, desc, &state, err));
+  const leat_value_info *const x = &desc->inputs[0], *const w = &desc->inputs[1];
+  if (!leati_may_equal(x->ndim, w->ndim)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: an input of rank %d and weights of rank %d",
+                      def->info.name, x->ndim, w->ndim);
+  }
+  /* Often batches or pixels are not known, so that nothing is inferred yet, and the channels are. */
+  const bool known = x->ndim >= 3 && w->ndim >= 3 && x->shape[1] >= 0 && w->shape[0] >= 0 && w->shape[1] >= 0;
+  return known ? check_channels(x->shape, w->shape, def->param == CONV_TRANSPOSE, state.group, err) : LEAT_OK;
+}
+
+static int32_t conv_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  return read_state(leati_op_def_of(op), desc, leati_op_state(op), err);
+}
+
+LEATI_ATTRIBUTE(leati_attribute_group, "group", INT);
+static LEATI_ATTRIBUTE(attribute_output_padding, "output_padding", INTS);
+static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
+
+/* ---- The list --------------------------------------------------------------------------------------------------- */
+
+/* A convolution; the rest are attributes beside those that all have. */
+#define CONVOLUTION(name, domain, versions, inputs, which, type, ...)                                               \
+  LEATI_OP(name, domain, versions, inputs, (1, 1), LEATI_TYPES(type),                                               \
+           LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &leati_attribute_group,          \
+                            &leati_attribute_kernel_shape, &leati_attribute_pads, __VA_ARGS__),                     \
+           .state_size = sizeof(conv_state), .param = (which), .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK, \
+           .supports = conv_supports, .create = conv_create, .infer = conv_infer,                                   \
+           LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,                      \
+                         LEATI_KERNELS_CONV_DEPTHWISE),                                                             \
+           .plan = conv_plan, .channels_last = conv_channels_last)
+
+static const leati_op_def ops[] = {
+    CONVOLUTION("Conv", "", (11, 22), (2, 3), CONV, &leati_type_real, &leati_attribute_strides),
+    CONVOLUTION("ConvTranspose", "", (11, 22), (2, 3), CONV_TRANSPOSE, &leati_type_real, &leati_attribute_strides,
+                &attribute_output_padding, &attribute_output_shape),
+    CONVOLUTION("FusedConv", "com.microsoft", (1, 1), (2, 4), CONV, &leati_type_real, &leati_attribute_strides,
+                &leati_attribute_activation, &leati_attribute_activation_params),
+    CONVOLUTION("FusedConv", "leat", (1, 1), (2, 5), CONV, &leati_type_real, &leati_attribute_strides,
+                &leati_attribute_activation, &leati_attribute_activation_params, &leati_attribute_residual_first),
+};
+
+const leati_op_family leati_conv_family = LEATI_FAMILY(ops);

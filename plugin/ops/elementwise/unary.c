@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Functions of one number, IsNaN, IsInf and Not. */
+#include "core/status.h"
+#include "ops/core/attribute.h"
+#include "ops/core/dims.h"
+#include "ops/elementwise/elementwise.h"
+#include "ops/elementwise/function.h"
+
+static LEATI_TYPE(type_signed, "T", LEATI_TYPES_REAL | LEATI_TYPES_SIGNED);
+static LEATI_TYPE(type_float_in, "T1", LEATI_TYPES_REAL);
+static LEATI_TYPE(type_class_out, "T2", LEAT_TYPE_BOOL);
+static LEATI_ATTRIBUTE(attribute_gamma, "gamma", FLOAT);
+static LEATI_ATTRIBUTE(attribute_lambd, "lambd", FLOAT);
+static LEATI_ATTRIBUTE(attribute_bias, "bias", FLOAT);
+static LEATI_ATTRIBUTE(attribute_approximate, "approximate", STRING);
+static LEATI_ATTRIBUTE(attribute_detect_negative, "detect_negative", INT);
+static LEATI_ATTRIBUTE(attribute_detect_positive, "detect_positive", INT);
+
+/* The result is bool; nothing among the inputs says so. */
+static int32_t bool_same_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  out->dtype = leati_dtype_of(LEAT_TYPE_BOOL);
+  return leati_infer_same(op, call, out, err);
+}
+
+static int32_t unary_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  leati_function_read(desc, leati_op_def_of(op)->param, leati_op_state(op));
+  return LEAT_OK;
+}
+
+static int32_t swish_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  leati_function *const state = leati_op_state(op);
+  state->operation = LEAT_EW_SWISH;
+  /* QuickGelu is Swish with another default. */
+  state->parameters[0] = leati_attr_float(desc, "alpha", leati_op_def_of(op)->info.domain[0] == '\0' ? 1.0f : 1.702f);
+  return LEAT_OK;
+}
+
+static int32_t gelu_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)def;
+  (void)device;
+  return leati_attr(desc, "approximate") == NULL || leati_attr_is(desc, "approximate", "none") ||
+                 leati_attr_is(desc, "approximate", "tanh")
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Gelu: 'approximate' must be 'none' or 'tanh'");
+}
+
+static int32_t gelu_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  leati_function *const state = leati_op_state(op);
+  state->operation = leati_attr_is(desc, "approximate", "tanh") ? LEAT_EW_GELU_TANH : LEAT_EW_GELU;
+  return LEAT_OK;
+}
+
+static int32_t isinf_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  leati_function *const state = leati_op_state(op);
+  state->operation = LEAT_EW_ISINF;
+  state->parameters[0] = leati_attr_int(desc, "detect_negative", 1) != 0 ? 1.0f : 0.0f;
+  state->parameters[1] = leati_attr_int(desc, "detect_positive", 1) != 0 ? 1.0f : 0.0f;
+  return LEAT_OK;
+}
+
+static leati_kernel unary_kernel(uint64_t type, uint32_t operation) {
+  const leati_kernel_set set = operation >= LEAT_EW_FIRST_TRIGONOMETRIC ? LEATI_KERNELS_TRIGONOMETRIC
+                               : operation >= LEAT_EW_FIRST_EXPONENTIAL ? LEATI_KERNELS_EXPONENTIAL
+                                                                        : LEATI_KERNELS_UNARY;
+  return leati_kernel_find(set, type);
+}
+
+static int32_t unary_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const leati_function *const state = leati_op_state_const(op);
+  const leati_view *const x = &call->inputs[0];
+  const leati_elementwise e = {
+      .kernel = unary_kernel(x->type, state->operation),
+      .operation = state->operation,
+      .parameters = state->parameters,
+      .operand_count = 1,
+      .operands = {x},
+  };
+  return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
+}
+
+const leati_function *leati_function_of(const leat_op *op) {
+  return leati_op_def_of(op)->plan == unary_plan ? leati_op_state_const(op) : NULL;
+}
+
+static int32_t classify_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const leati_function *const state = leati_op_state_const(op);
+  const leati_elementwise e = {
+      .kernel = leati_kernel_find(LEATI_KERNELS_CLASSIFY, call->inputs[0].type),
+      .operation = state->operation,
+      .parameters = state->parameters,
+      .operand_count = 1,
+      .operands = {&call->inputs[0]},
+  };
+  return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
+}
+
+static int32_t not_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_elementwise e = {
+      .kernel = leati_kernel_find(LEATI_KERNELS_LOGIC_NOT, call->inputs[0].type),
+      .operation = LEAT_EW_NOT,
+      .operand_count = 1,
+      .operands = {&call->inputs[0]},
+  };
+  return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
+}
+
+/* ---- The list --------------------------------------------------------------------------------------------------- */
+
+/* An operator of one number; the rest are designated initialisers. */
+#define UNARY_WITH(name, domain, versions, types_, operation, ...)                                               \
+  LEATI_OP(name, domain, versions, (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),         \
+           .state_size = sizeof(leati_function), .param = (operation), .infer = leati_infer_same,                \
+           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),           \
+           .plan = unary_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last, \
+           __VA_ARGS__)
+#define UNARY(name, versions, types_, operation) \
+  UNARY_WITH(name, "", versions, types_, operation, .create = unary_create)
+
+static const leati_op_def ops[] = {
+    UNARY("Neg", (6, 13), type_signed, LEAT_EW_NEG),
+    UNARY("Abs", (6, 13), leati_type_number, LEAT_EW_ABS),
+    UNARY("Sign", (9, 13), leati_type_number, LEAT_EW_SIGN),
+    UNARY("Sqrt", (6, 13), leati_type_real, LEAT_EW_SQRT),
+    UNARY("Reciprocal", (6, 13), leati_type_real, LEAT_EW_RECIPROCAL),
+    UNARY("Exp", (6, 13), leati_type_real, LEAT_EW_EXP),
+    UNARY("Log", (6, 13), leati_type_real, LEAT_EW_LOG),
+    UNARY("Erf", (9, 13), leati_type_real, LEAT_EW_ERF),
+    UNARY("Tanh", (6, 13), leati_type_real, LEAT_EW_TANH),
+    UNARY("Sigmoid", (6, 13), leati_type_real, LEAT_EW_SIGMOID),
+    UNARY("Relu", (6, 14), type_signed, LEAT_EW_RELU),
+    UNARY("HardSwish", (14, 22), leati_type_real, LEAT_EW_HARD_SWISH),
+    UNARY("Sin", (7, 22), leati_type_real, LEAT_EW_SIN),
+    UNARY("Cos", (7, 22), leati_type_real, LEAT_EW_COS),
+    UNARY("Tan", (7, 22), leati_type_real, LEAT_EW_TAN),
+    UNARY("Asin", (7, 22), leati_type_real, LEAT_EW_ASIN),
+    UNARY("Acos", (7, 22), leati_type_real, LEAT_EW_ACOS),
+    UNARY("Atan", (7, 22), leati_type_real, LEAT_EW_ATAN),
+    UNARY("Sinh", (9, 22), leati_type_real, LEAT_EW_SINH),
+    UNARY("Cosh", (9, 22), leati_type_real, LEAT_EW_COSH),
+    UNARY("Asinh", (9, 22), leati_type_real, LEAT_EW_ASINH),
+    UNARY("Acosh", (9, 22), leati_type_real, LEAT_EW_ACOSH),
+    UNARY("Atanh", (9, 22), leati_type_real, LEAT_EW_ATANH),
+    UNARY("Floor", (6, 13), leati_type_real, LEAT_EW_FLOOR),
+    UNARY("Ceil", (6, 13), leati_type_real, LEAT_EW_CEIL),
+    UNARY("Round", (11, 22), leati_type_real, LEAT_EW_ROUND),
+    UNARY("Softplus", (1, 22), leati_type_real, LEAT_EW_SOFTPLUS),
+    UNARY("Softsign", (1, 22), leati_type_real, LEAT_EW_SOFTSIGN),
+    UNARY("Mish", (18, 22), leati_type_real, LEAT_EW_MISH),
+    UNARY_WITH("LeakyRelu", "", (6, 16), leati_type_real, LEAT_EW_LEAKY_RELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
+               .create = unary_create),
+    UNARY_WITH("Elu", "", (6, 22), leati_type_real, LEAT_EW_ELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
+               .create = unary_create),
+    UNARY_WITH("HardSigmoid", "", (6, 22), leati_type_real, LEAT_EW_HARD_SIGMOID,
+               LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta), .create = unary_create),
+    UNARY_WITH("Selu", "", (6, 22), leati_type_real, LEAT_EW_SELU,
+               LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_gamma), .create = unary_create),
+    UNARY_WITH("Celu", "", (12, 28), leati_type_real, LEAT_EW_CELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
+               .create = unary_create),
+    UNARY_WITH("ThresholdedRelu", "", (10, 22), leati_type_real, LEAT_EW_THRESHOLDED_RELU,
+               LEATI_ATTRIBUTES(&leati_attribute_alpha), .create = unary_create),
+    UNARY_WITH("Shrink", "", (9, 9), leati_type_real, LEAT_EW_SHRINK,
+               LEATI_ATTRIBUTES(&attribute_lambd, &attribute_bias), .create = unary_create),
+    UNARY_WITH("Swish", "", (24, 24), leati_type_real, LEAT_EW_SWISH, LEATI_ATTRIBUTES(&leati_attribute_alpha),
+               .create = swish_create),
+    UNARY_WITH("QuickGelu", "com.microsoft", (1, 1), leati_type_real, LEAT_EW_SWISH,
+               LEATI_ATTRIBUTES(&leati_attribute_alpha), .create = swish_create),
+    UNARY_WITH("Gelu", "", (20, 20), leati_type_real, LEAT_EW_GELU, LEATI_ATTRIBUTES(&attribute_approximate),
+               .supports = gelu_supports, .create = gelu_create),
+    UNARY_WITH("Gelu", "com.microsoft", (1, 1), leati_type_real, LEAT_EW_GELU, .create = gelu_create),
+    LEATI_OP("IsNaN", "", (9, 20), (1, 1), (1, 1), LEATI_TYPES(&type_float_in, &type_class_out), LEATI_OUTPUT_TYPES(1),
+             .state_size = sizeof(leati_function), .param = LEAT_EW_ISNAN, .create = unary_create,
+             .infer = bool_same_infer, LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan,
+             .reads_view = leati_reads_rows),
+    LEATI_OP("IsInf", "", (10, 20), (1, 1), (1, 1), LEATI_TYPES(&type_float_in, &type_class_out),
+             LEATI_ATTRIBUTES(&attribute_detect_negative, &attribute_detect_positive), LEATI_OUTPUT_TYPES(1),
+             .state_size = sizeof(leati_function), .create = isinf_create, .infer = bool_same_infer,
+             LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan, .reads_view = leati_reads_rows),
+    LEATI_OP("Not", "", (1, 1), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_bool_in),
+             .infer = leati_infer_same, LEATI_KERNELS(LEATI_KERNELS_LOGIC_NOT), .plan = not_plan,
+             .reads_view = leati_reads_rows),
+};
+
+const leati_op_family leati_unary_family = LEATI_FAMILY(ops);

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Samples between the pixels of images.
+leat_room(FAMILIES resize grid_sample)
+
+leat_kernel(resize resize.comp TYPES F32 F16 BF16 CONSTANTS LINEAR_AXES NEAREST EXTRAPOLATE)
+
+leat_kernel(grid_sample grid_sample.comp TYPES F32 F16 BF16 CONSTANTS DIMENSIONS MODE PADDING GRID)

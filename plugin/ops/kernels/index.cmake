@@ -1,9 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-set(constants CONSTANTS index_is_32 index_is_told)
-leat_kernel(gather gather.comp ITEMS 8 16 32 64 128 ${constants})
-leat_kernel(gather_nd index_nd.comp ITEMS 8 16 32 64 128 ${constants})
-leat_kernel(scatter_nd index_nd.comp ITEMS 8 16 32 64 128 ${constants} DEFINES SCATTER)
-leat_kernel(gather_elements index_elements.comp ITEMS 8 16 32 64 ${constants})
-leat_kernel(scatter_elements index_elements.comp ITEMS 8 16 32 64 ${constants} DEFINES SCATTER)
-leat_kernel(tensor_scatter tensor_scatter.comp ITEMS 8 16 32 64 128 CONSTANTS place_is_told)
-leat_kernel(cumsum cumsum.comp TYPES F32 I32 I64)

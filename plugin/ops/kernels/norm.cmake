@@ -1,8 +1,0 @@
-# SPDX-License-Identifier: BSD-3-Clause
-set(softmax_constants CONSTANTS ROWS_SPEC GROUP HELD QUADS LOGARITHM)
-leat_kernel(softmax softmax.comp TYPES F32 F16 BF16 ${softmax_constants})
-leat_kernel(softmax_shuffled softmax.comp TYPES F32 F16 BF16 ${softmax_constants} SHUFFLES)
-set(norm_constants CONSTANTS ROWS_SPEC GROUP HELD QUADS RMS SKIP SETS EARLY)
-leat_kernel(norm norm.comp TYPES F32 F16 BF16 ${norm_constants})
-leat_kernel(norm_shuffled norm.comp TYPES F32 F16 BF16 ${norm_constants} SHUFFLES)
-leat_kernel(batch_norm batch_norm.comp TYPES F32 F16 BF16 CONSTANTS QUADS LAST)

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Operators that move elements, or look at shapes alone.
+leat_room(FAMILIES restride concat pad depth_space trilu shape)
+
+leat_kernel(segments segments.comp ITEMS 8 16 32 64 128)
+leat_kernel(pad pad.comp ITEMS 8 16 32 64 CONSTANTS mode)
+leat_kernel(trilu trilu.comp ITEMS 8 16 32 64)
+
+leat_kernel(fill fill.comp ITEMS 8 16 32 64)
+leat_kernel(range range.comp TYPES F32 F16 BF16 I32 I64)

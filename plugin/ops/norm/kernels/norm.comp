@@ -1,0 +1,186 @@
+#version 460
+// SPDX-License-Identifier: BSD-3-Clause
+// Normalisation of rows of neighbouring elements (layer, instance, group and RMS normalisation): mean and variance of
+// a row in two passes, then scale and bias. A thread takes four elements of a row at a time, the same ones whether it
+// loads them one by one or at once. Rows that fit are kept in registers and read once.
+#include "core/kernels/reals.glsl"
+#include "reduce/kernels/rows.glsl"
+
+LEAT_CONSTANT(uint, HELD, 0);  // fours of a row that a thread keeps, up to HELD_MOST; 0: the row is read three times
+LEAT_CONSTANT(uint, QUADS, 0); // 1: fours are whole and aligned
+LEAT_CONSTANT(uint, RMS, 0);   // 1: no mean is taken off
+LEAT_CONSTANT(uint, SKIP, 0);  // the row is x + skip + addend; 1: skip has as many rows as x, 2: fewer
+LEAT_CONSTANT(uint, SETS, 0);  // 0: element i of every row takes scale and bias number i; 1: as the record says
+// 1: scale and bias are loaded beside x, not behind the sums: a short wait, which takes registers.
+LEAT_CONSTANT(uint, EARLY, 0);
+struct Args {
+  uint64_t x, y;
+  uint64_t scale, bias;         // 0 for none
+  uint rows, count;            // count elements in each row
+  float epsilon;
+  uint period, step, spread;    // element i of row r takes scale and bias number r % period * step + i / spread
+  uint skip_rows;              // skip repeats after so many rows
+  uint64_t mean, deviation;     // outputs of one element per row, 0 for none; deviation holds its inverse
+  // addend: one per element of a row, 0 for none; total: output of what was normalised, 0 for none.
+  uint64_t skip, addend, total;
+};
+LEAT_ARGS
+
+#define HELD_MOST 4
+shared float space[LEAT_ROW_SPACE];
+
+float add(float a, float b) { return a + b; }
+LEAT_ROW_COMBINE(row_sum, float, space, add)
+
+uint base, skip_base, first; // of the row, in x, skip, and scale and bias
+
+// Four elements from `from` on; 0 for those past the end of the row.
+vec4 four_of(uint64_t p, uint from, uint quad) {
+  if (QUADS != 0) {
+    return QUAD(p, (from >> 2) + quad);
+  }
+  vec4 values = vec4(0);
+  [[unroll]] for (uint k = 0; k < 4; ++k) {
+    if (quad * 4 + k < args.count) {
+      values[k] = ELEMENT(p, from + quad * 4 + k);
+    }
+  }
+  return values;
+}
+
+void four_to(uint64_t p, uint quad, vec4 values) {
+  if (QUADS != 0) {
+    REALS4(p).v[(base >> 2) + quad] = NARROW4(values);
+    return;
+  }
+  [[unroll]] for (uint k = 0; k < 4; ++k) {
+    if (quad * 4 + k < args.count) {
+      REALS(p).v[base + quad * 4 + k] = NARROW(values[k]);
+    }
+  }
+}
+
+vec4 load(uint quad) {
+  vec4 values = four_of(args.x, base, quad);
+  if (SKIP != 0) {
+    values += four_of(args.skip, skip_base, quad);
+    if (args.addend != 0) {
+      values += four_of(args.addend, 0, quad);
+    }
+  }
+  return values;
+}
+
+// Scale or bias of four elements; `otherwise` where there is none.
+vec4 set_of(uint64_t p, uint quad, float otherwise) {
+  vec4 values = vec4(otherwise);
+  if (p == 0) {
+    return values;
+  }
+  if (SETS == 0) {
+    return four_of(p, 0, quad);
+  }
+  [[unroll]] for (uint k = 0; k < 4; ++k) {
+    if (quad * 4 + k < args.count) {
+      const uint i = quad * 4 + k;
+      values[k] = ELEMENT(p, first + (args.spread == 1 ? i : i / args.spread));
+    }
+  }
+  return values;
+}
+
+float sum_of(vec4 values) { return (values.x + values.y) + (values.z + values.w); }
+
+// Sum of the squared distances from the mean.
+float distances_of(uint quad, vec4 values, float mean) {
+  vec4 away = values - mean;
+  if (QUADS == 0) {
+    away = mix(vec4(0), away, lessThan(uvec4(quad * 4) + uvec4(0, 1, 2, 3), uvec4(args.count)));
+  }
+  return fma(away.x, away.x, away.y * away.y) + fma(away.z, away.z, away.w * away.w);
+}
+
+void store(uint quad, vec4 values, float mean, float inverse, vec4 scale, vec4 bias) {
+  if (SKIP != 0 && args.total != 0) {
+    four_to(args.total, quad, values);
+  }
+  four_to(args.y, quad, fma((values - mean) * inverse, scale, bias));
+}
+
+void main() {
+  const uint block = leat_linear_group();
+  if (block * ROWS >= args.rows) {
+    return;
+  }
+  const uint row = block * ROWS + row_own();
+  const uint quads = row < args.rows ? (args.count + 3) / 4 : 0;
+  base = row * args.count;
+  skip_base = SKIP < 2 ? base : row % args.skip_rows * args.count;
+  first = SETS != 0 ? row % args.period * args.step : 0;
+  const float over = float(max(args.count, 1)); // a row of nothing has mean and variance 0
+
+  vec4 held[HELD_MOST], scales[HELD_MOST], biases[HELD_MOST];
+  float mean = 0;
+  if (HELD != 0) {
+    [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
+      const uint quad = row_part() + j * PARTS;
+      if (j < HELD && quad < quads) {
+        held[j] = load(quad);
+        if (EARLY != 0) {
+          scales[j] = set_of(args.scale, quad, 1);
+          biases[j] = set_of(args.bias, quad, 0);
+        }
+      }
+    }
+    [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
+      if (RMS == 0 && j < HELD && row_part() + j * PARTS < quads) {
+        mean += sum_of(held[j]);
+      }
+    }
+  } else if (RMS == 0) {
+    for (uint quad = row_part(); quad < quads; quad += PARTS) {
+      mean += sum_of(load(quad));
+    }
+  }
+  mean = RMS != 0 ? 0 : row_sum(mean) / over;
+
+  float variance = 0;
+  if (HELD != 0) {
+    [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
+      if (j < HELD && row_part() + j * PARTS < quads) {
+        variance += distances_of(row_part() + j * PARTS, held[j], mean);
+      }
+    }
+  } else {
+    for (uint quad = row_part(); quad < quads; quad += PARTS) {
+      variance += distances_of(quad, load(quad), mean);
+    }
+  }
+  variance = row_sum(variance) / over;
+  const float inverse = 1.0 / sqrt(variance + args.epsilon);
+
+  if (HELD != 0) {
+    [[unroll]] for (uint j = 0; j < HELD_MOST; ++j) {
+      const uint quad = row_part() + j * PARTS;
+      if (j < HELD && quad < quads) {
+        if (EARLY == 0) {
+          scales[j] = set_of(args.scale, quad, 1);
+          biases[j] = set_of(args.bias, quad, 0);
+        }
+        store(quad, held[j], mean, inverse, scales[j], biases[j]);
+      }
+    }
+  } else {
+    for (uint quad = row_part(); quad < quads; quad += PARTS) {
+      store(quad, load(quad), mean, inverse, set_of(args.scale, quad, 1), set_of(args.bias, quad, 0));
+    }
+  }
+  if (row_part() == 0 && row < args.rows) {
+    if (args.mean != 0) {
+      F32(args.mean).v[row] = mean;
+    }
+    if (args.deviation != 0) {
+      F32(args.deviation).v[row] = inverse;
+    }
+  }
+}

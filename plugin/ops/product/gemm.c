@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ops/product/gemm.h"
+
+#include <string.h>
+
+#include "core/status.h"
+#include "device/device.h"
+#include "ops/core/attribute.h"
+#include "ops/core/dims.h"
+#include "ops/product/kernels/gemm_codes.glsl"
+
+/* ---- Epilogues ----------------------------------------------------------------------------------------------------
+ */
+
+LEATI_ATTRIBUTE(leati_attribute_residual_first, "residual_first", INT);
+
+uint32_t leati_epilogue_fill(const leati_epilogue *epilogue, uint64_t type, const leati_view *residual,
+                             leati_epilogue_args *args) {
+  leati_function_parameters(&epilogue->activation, type, args->activation);
+  return residual == NULL ? LEAT_RESIDUAL_NONE : epilogue->residual_last ? LEAT_RESIDUAL_LAST : LEAT_RESIDUAL_FIRST;
+}
+
+int32_t leati_epilogue_read(const leati_op_def *def, const leati_op_desc *desc, leati_epilogue *out, leat_error *err) {
+  out->residual_last = leati_attr_int(desc, leati_attribute_residual_first.name, 1) == 0;
+  return leati_function_read_activation(def, desc, &out->activation, err);
+}
+
+int32_t leati_epilogue_check(const leati_op_def *def, const leati_view *residual, const leat_shape *result,
+                             leat_error *err) {
+  bool fits = residual->ndim <= result->ndim;
+  for (int32_t d = 1; fits && d <= residual->ndim; ++d) {
+    const int64_t size = residual->shape[residual->ndim - d];
+    fits = size == 1 || size == result->dims[result->ndim - d];
+  }
+  return fits ? LEAT_OK
+              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                           "%s: the residual does not broadcast to the result's shape", def->info.name);
+}
+
+/* ---- The product --------------------------------------------------------------------------------------------------
+ */
+
+static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_GEMM_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_GEMM_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_GEMM_32,
+    [LEATI_TILE_16] = LEATI_KERNELS_GEMM_16,
+};
+
+static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_GEMM_MATRIX_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_GEMM_MATRIX_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_GEMM_MATRIX_32,
+    [LEATI_TILE_16] = LEATI_KERNELS_GEMM_MATRIX_16,
+};
+
+static leati_gemm_shape shape_of(const leati_gemm_args *args) {
+  return (leati_gemm_shape){.m = args->m, .n = args->n, .k = args->k, .batch = args->batch};
+}
+
+/* A product with more tiles than there are counters fills any device, and is not split. */
+void leati_gemm_take_cut(leati_gemm_args *args, const leati_gemm_cut *cut) {
+  args->tiles_m = cut->tiles_m;
+  args->tiles_n = cut->tiles_n;
+  args->tiles = cut->tiles_m * cut->tiles_n * args->batch;
+  const bool splits = args->tiles <= LEATI_COUNTERS_MAX;
+  args->splits = splits ? cut->splits : 1;
+  args->k_chunk = splits ? cut->k_chunk : args->k;
+}
+
+leati_tile leati_gemm_choose_tile(const leat_device *device, leati_tile_work work, leati_gemm_args *args) {
+  const leati_gemm_shape shape = shape_of(args);
+  leati_gemm_cut cut;
+  const leati_tile tile = leati_gemm_cut_tiled(&device->traits, &shape, work, &cut);
+  leati_gemm_take_cut(args, &cut);
+  return tile;
+}
+
+leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_tile_work work, leati_gemm_args *args) {
+  const leati_gemm_shape shape = shape_of(args);
+  leati_gemm_cut cut;
+  const leati_tile tile = leati_gemm_cut_matrices(&device->traits, &shape, work, &cut);
+  leati_gemm_take_cut(args, &cut);
+  return tile;
+}
+
+uint64_t leati_gemm_groups(const leati_gemm_args *args) {
+  return (uint64_t)args->tiles * args->splits;
+}
+
+static void fill_dividers(leati_gemm_args *args) {
+  args->per_tiles = leati_divider_of(args->tiles_m * args->tiles_n);
+  args->per_batch = leati_divider_of(args->batch);
+  args->per_band = leati_divider_of(LEAT_GEMM_BAND * args->tiles_n);
+  args->per_height = leati_divider_of(args->tiles_m % LEAT_GEMM_BAND);
+  args->per_period = leati_divider_of(args->bias_period);
+}
+
+int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, leati_gemm_args *args,
+                         uint32_t tile_size, leat_error *err) {
+  fill_dividers(args);
+  const uint64_t groups = leati_gemm_groups(args);
+  leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {(int64_t)(groups * tile_size)}};
+  leati_access writes[LEATI_GEMM_RESULTS_MAX + 1];
+  memcpy(writes, dispatch->writes, dispatch->write_count * sizeof(writes[0]));
+  for (uint32_t i = 0; i < dispatch->write_count; ++i) {
+    dispatch->multiplications += writes[i].view->count * args->k;
+  }
+  writes[dispatch->write_count] = (leati_access){NULL, &args->pieces};
+  if (args->splits > 1) {
+    LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
+    writes[dispatch->write_count].view = &pieces;
+    dispatch->counter_count = args->tiles;
+    dispatch->counters = &args->counters;
+  }
+  dispatch->writes = writes;
+  ++dispatch->write_count;
+  leati_groups_linear(planner->device, groups, 1, dispatch->groups);
+  return leati_plan_dispatch(planner, dispatch, err);
+}
+
+bool leati_operand_runs_fit(uint32_t run, uint64_t address, uint32_t item_size, int64_t across, int64_t across_count,
+                            int64_t along_count, int32_t batch_rank, const int64_t *batch) {
+  bool fits = address % (run * item_size) == 0 && along_count % run == 0 && (across % run == 0 || across_count <= 1);
+  for (int32_t d = 0; d < batch_rank; ++d) {
+    fits = fits && batch[d] % run == 0;
+  }
+  return fits;
+}
+
+uint32_t leati_operand_mode(uint64_t address, uint32_t item_size, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                            int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+  const bool quads_k =
+      stride_k == 1 && leati_operand_runs_fit(4, address, item_size, stride_i, count_i, count_k, batch_rank, batch);
+  const bool quads_i =
+      stride_i == 1 && leati_operand_runs_fit(4, address, item_size, stride_k, count_k, count_i, batch_rank, batch);
+  return leati_gemm_mode(quads_k, quads_i, stride_k, stride_i);
+}
+
+/* Whether an operand that is read in such a mode may be read eight elements at a time, which have 16 bits each; it then
+ * has some, so that a kernel may read eight in any case. */
+static bool is_wide(const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i, int64_t stride_k,
+                    int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+  const bool along_k = mode == LEATI_MODE_QUADS_K;
+  return view->item_size == 2 && count_i != 0 && count_k != 0 && (along_k || mode == LEATI_MODE_QUADS_I) &&
+         leati_operand_runs_fit(8, view->address, view->item_size, along_k ? stride_i : stride_k,
+                                along_k ? count_i : count_k, along_k ? count_k : count_i, batch_rank, batch);
+}
+
+uint32_t leati_operand_width(leati_tile tile, const leati_view *view, uint32_t mode, int64_t stride_i, int64_t count_i,
+                             int64_t stride_k, int64_t count_k, int32_t batch_rank, const int64_t *batch) {
+  if (!is_wide(view, mode, stride_i, count_i, stride_k, count_k, batch_rank, batch)) {
+    return 0;
+  }
+  return leati_tile_is_hollow(tile, count_i) ? 1 | 4 : 1;
+}
+
+/* The same product with rows and columns exchanged. */
+static void transpose(leati_gemm *gemm) {
+  leati_gemm t = *gemm;
+  t.a = gemm->b;
+  t.b = gemm->a;
+  t.m = gemm->n;
+  t.n = gemm->m;
+  t.a_row = gemm->b_column;
+  t.a_k = gemm->b_k;
+  t.b_column = gemm->a_row;
+  t.b_k = gemm->a_k;
+  for (int32_t d = 0; d < gemm->batch_rank; ++d) {
+    t.a_batch[d] = gemm->b_batch[d];
+    t.b_batch[d] = gemm->a_batch[d];
+  }
+  t.residual_row = gemm->residual_column;
+  t.residual_column = gemm->residual_row;
+  t.bias_row = gemm->bias_column;
+  t.bias_column = gemm->bias_row;
+  *gemm = t;
+}
+
+/* A batch that walks through a's rows, and the residual's, in one stride while b and bias stay is more rows. */
+static void join_batch(leati_gemm *gemm) {
+  const bool bias_stays = gemm->bias == NULL || (gemm->bias_row == 0 && gemm->bias_batch == 0);
+  if (gemm->batch_rank != 1 || gemm->b_batch[0] != 0 || !bias_stays) {
+    return;
+  }
+  if (gemm->m == 1) {
+    gemm->a_row = gemm->a_batch[0];
+    gemm->residual_row = gemm->residual_batch[0];
+  } else if (gemm->a_batch[0] != gemm->m * gemm->a_row || gemm->residual_batch[0] != gemm->m * gemm->residual_row) {
+    return;
+  }
+  gemm->m *= gemm->batch_shape[0];
+  gemm->batch_rank = 0;
+}
+
+/* The argument record of a product, but for its tiles and addresses. `columns`: elements from one row of c to the next,
+ * or of a transposed one from one column to the next. */
+static leati_gemm_args fill_args(const leati_gemm *gemm, bool transposed, int64_t columns) {
+  const int64_t c_batch = gemm->rows != NULL ? gemm->c_batch : (transposed ? gemm->n : gemm->m) * columns;
+  leati_gemm_args args = {.m = (uint32_t)gemm->m,
+                          .n = (uint32_t)gemm->n,
+                          .k = (uint32_t)gemm->k,
+                          .batch = 1,
+                          .a_row = (int32_t)gemm->a_row,
+                          .a_k = (int32_t)gemm->a_k,
+                          .b_column = (int32_t)gemm->b_column,
+                          .b_k = (int32_t)gemm->b_k,
+                          .c_row = transposed ? 1 : (int32_t)columns,
+                          .c_column = transposed ? (int32_t)columns : 1,
+                          .c_batch = (uint32_t)c_batch,
+                          .bias_row = (int32_t)gemm->bias_row,
+                          .bias_column = (int32_t)gemm->bias_column,
+                          .bias_batch = (int32_t)gemm->bias_batch,
+                          .bias_period = gemm->bias_period > 0 ? (uint32_t)gemm->bias_period : 1,
+                          .alpha = gemm->alpha,
+                          .beta = gemm->beta,
+                          .residual_row = (int32_t)gemm->residual_row,
+                          .residual_column = (int32_t)gemm->residual_column,
+                          .batch_rank = (uint32_t)gemm->batch_rank};
+  for (int32_t d = 0; d < gemm->batch_rank; ++d) {
+    args.batch *= (uint32_t)gemm->batch_shape[d];
+    args.batch_shape[d] = (uint32_t)gemm->batch_shape[d];
+    args.a_batch[d] = (int32_t)gemm->a_batch[d];
+    args.b_batch[d] = (int32_t)gemm->b_batch[d];
+    args.residual_batch[d] = (int32_t)gemm->residual_batch[d];
+  }
+  return args;
+}
+
+/* leati_gemm_matrix() of a type of 16 bits; all 0 for any other. */
+static leati_matrix_shape find_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
+                                      uint64_t type) {
+  const leati_matrix_shape none = {0};
+  return leati_kernel_find(kernels[LEATI_TILE_128], type) == LEATI_KERNEL_NONE ? none
+                                                                               : leati_device_matrix(device, type);
+}
+
+leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
+                                     uint64_t type, const leati_gemm_args *args) {
+  const leati_gemm_shape shape = shape_of(args);
+  const bool in_parts = type == LEAT_TYPE_FLOAT32 && device->splits_float32 &&
+                        leati_kernel_find(kernels[LEATI_TILE_128], type) != LEATI_KERNEL_NONE &&
+                        leati_gemm_parts_pay(&device->traits, &shape);
+  return in_parts ? device->matrix_bfloat16 : find_matrix(device, kernels, type);
+}
+
+bool leati_gemm_on_matrices(const leat_device *device, uint64_t type, const leati_gemm_args *args) {
+  return leati_gemm_matrix(device, matrix_kernels, type, args).m != 0;
+}
+
+/* Chooses the kernel of such a product, and tiles and splits in its argument record. */
+static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_matrix_shape matrix,
+                                               const leati_gemm *gemm, uint32_t mode_a, uint32_t mode_b,
+                                               uint32_t residual, leati_gemm_args *args, uint32_t *out_tile_size) {
+  const uint32_t subgroup = device->physical->subgroup_size;
+  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_WORK_PRODUCT, args);
+  *out_tile_size = leati_tile_size(tile);
+  const uint32_t wide_a = leati_operand_width(tile, gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
+                                              gemm->batch_rank, gemm->a_batch);
+  const uint32_t wide_b = leati_operand_width(tile, gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
+                                              gemm->batch_rank, gemm->b_batch);
+  return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[tile], gemm->c->type),
+                              .constants.gemm_matrix = {.mode_a = mode_a,
+                                                        .mode_b = mode_b,
+                                                        .activation = gemm->epilogue.activation.operation,
+                                                        .residual = residual,
+                                                        .spread = gemm->rows != NULL,
+                                                        .wide = wide_a | wide_b << 1,
+                                                        .subgroup_size = subgroup,
+                                                        .matrix_m = matrix.m,
+                                                        .matrix_n = matrix.n,
+                                                        .matrix_k = matrix.k,
+                                                        .threads = subgroup * leati_matrix_subgroups(tile, true)}};
+}
+
+static uint32_t mode_of_a(const leati_gemm *gemm) {
+  return leati_operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
+                            gemm->batch_rank, gemm->a_batch);
+}
+
+static uint32_t mode_of_b(const leati_gemm *gemm) {
+  return leati_operand_mode(gemm->b->address, gemm->b->item_size, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
+                            gemm->batch_rank, gemm->b_batch);
+}
+
+/* Chooses the kernel of a product, and tiles and splits in its argument record. */
+static leati_pipeline_key choose_kernel(const leat_device *device, const leati_gemm *gemm, bool skinny,
+                                        leati_gemm_args *args, uint32_t *out_tile_size) {
+  const uint32_t activation = gemm->epilogue.activation.operation;
+  const uint32_t residual = leati_epilogue_fill(&gemm->epilogue, gemm->c->type, gemm->residual, &args->epilogue);
+  uint32_t mode_b = mode_of_b(gemm);
+  const uint32_t mode_a = mode_of_a(gemm);
+  if (skinny) {
+    const bool eights =
+        is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
+    const uint32_t along =
+        leati_gemv_along(&device->traits, mode_a, mode_b, eights, args->n, gemm->b_k, gemm->b_column);
+    const leati_gemm_shape shape = shape_of(args);
+    const leati_gemv_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
+    leati_gemm_take_cut(args, &cut.gemm);
+    *out_tile_size = 4 * cut.threads; /* four elements of each thread */
+    uint32_t rows = 1;
+    while (rows < args->m) {
+      rows *= 2;
+    }
+    return (leati_pipeline_key){
+        .kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
+        .constants.gemv = {.rows = rows,
+                           .along_k = along,
+                           .lanes = cut.lanes,
+                           .threads = cut.threads,
+                           .activation = activation,
+                           .residual = residual,
+                           .fours_a = mode_a == LEATI_MODE_QUADS_K && along >= LEATI_ALONG_K_QUADS}};
+  }
+  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, gemm->c->type, args);
+  if (gemm->gate == NULL && matrix.m != 0) {
+    return choose_matrix_kernel(device, matrix, gemm, mode_a, mode_b, residual, args, out_tile_size);
+  }
+  if (gemm->gate != NULL && mode_b == LEATI_MODE_QUADS_K) {
+    mode_b = LEATI_MODE_SINGLES_K; /* one element of the gate is for all that are read at once */
+  }
+  const leati_tile tile = leati_gemm_choose_tile(device, LEATI_WORK_PRODUCT, args);
+  const leati_gemm_shape shape = shape_of(args);
+  const leati_kernel_set kernels = leati_gemm_more_slices_pay(&device->traits, &shape, tile, args->splits)
+                                       ? LEATI_KERNELS_GEMM_32_SLICES
+                                       : tile_kernels[tile];
+  *out_tile_size = leati_tile_size(tile);
+  return (leati_pipeline_key){.kernel = leati_kernel_find(kernels, gemm->c->type),
+                              .constants.gemm = {.mode_a = mode_a,
+                                                 .mode_b = mode_b,
+                                                 .split = args->splits > 1,
+                                                 .activation = activation,
+                                                 .residual = residual,
+                                                 .spread = gemm->rows != NULL,
+                                                 .gated = gemm->gate != NULL}};
+}
+
+/* Whether a product of few rows or columns would go to matrix hardware as well as to the kernel for those: where each
+ * element of the larger operand is loaded by itself, matrices wait longer for them. */
+static bool goes_to_matrices(const leat_device *device, const leati_gemm *gemm) {
+  return find_matrix(device, matrix_kernels, gemm->c->type).m != 0 &&
+         (gemm->m <= gemm->n ? mode_of_b(gemm) : mode_of_a(gemm)) <= LEATI_MODE_QUADS_I;
+}
+
+/* Whether columns of c that are spread are fours of neighbours, each of which begins at a multiple of four. */
+static bool runs_of_four(const leati_gemm *gemm) {
+  bool fours = gemm->columns->strides[3] == 1 && gemm->columns->shape[2] % 4 == 0 && gemm->c_batch % 4 == 0;
+  for (uint32_t d = 0; d < 4; ++d) {
+    fours = fours && gemm->rows->strides[d] % 4 == 0 && (d == 3 || gemm->columns->strides[d] % 4 == 0);
+  }
+  return fours;
+}
+
+void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_gemm_laid *out) {
+  leati_gemm *const gemm = &out->gemm;
+  *gemm = *given;
+  join_batch(gemm);
+  /* Of c, which lies in memory as it is however we look at it. */
+  const int64_t columns = gemm->c_row != 0 ? gemm->c_row : gemm->n;
+  const bool on_matrices = goes_to_matrices(device, gemm);
+  out->skinny =
+      gemm->gate == NULL && gemm->rows == NULL && leati_gemm_is_skinny(&device->traits, on_matrices, gemm->m, gemm->n);
+  out->transposed = out->skinny && leati_gemm_is_transposed(&device->traits, on_matrices, gemm->m, gemm->n);
+  if (out->transposed) {
+    transpose(gemm);
+  }
+  out->args = fill_args(gemm, out->transposed, columns);
+  out->pipeline = choose_kernel(device, gemm, out->skinny, &out->args, &out->tile_size);
+  const bool runs = gemm->rows != NULL ? runs_of_four(gemm) : out->args.n % 4 == 0 && columns % 4 == 0;
+  out->args.vector = runs && gemm->c->address % (4 * gemm->c->item_size) == 0 ? LEATI_VECTOR_C : 0;
+  if (gemm->residual != NULL && gemm->residual_column == 1 &&
+      leati_operand_runs_fit(4, gemm->residual->address, gemm->residual->item_size, gemm->residual_row, gemm->m,
+                             gemm->n, gemm->batch_rank, gemm->residual_batch)) {
+    out->args.vector |= LEATI_VECTOR_RESIDUAL;
+  }
+}
+
+bool leati_gemm_gains_along_k(const leat_device *device, const leati_gemm *gemm) {
+  if (gemm->b_column != 1 || gemm->b_k <= 1 || gemm->k % 8 != 0 ||
+      find_matrix(device, matrix_kernels, gemm->c->type).m == 0) {
+    return false;
+  }
+  leati_gemm turned = *gemm;
+  turned.b_column = gemm->k;
+  turned.b_k = 1;
+  leati_gemm_laid now, then; /* neither by the kernel for few rows, which may take but one of them */
+  leati_gemm_lay(device, gemm, &now);
+  leati_gemm_lay(device, &turned, &then);
+  const leati_gemm_shape shape = shape_of(&now.args);
+  return !now.skinny && !then.skinny && leati_gemm_along_k_pays(now.tile_size, &shape);
+}
+
+void leati_gemm_take_factor(leati_gemm_laid *laid) {
+  const leati_factor *const factor = &laid->gemm.factor;
+  if (factor->view != NULL) {
+    laid->pipeline.constants.gemv.factor = factor->norm ? LEAT_FACTOR_NORM : LEAT_FACTOR_ELEMENTS;
+    laid->args.factor_row = factor->one_row ? 0 : laid->args.k;
+    laid->args.epsilon = factor->epsilon;
+  }
+}
+
+/* Argument record of kernels/gemm.comp and gemm_matrix.comp of a product whose result is spread, which is none of
+ * several. */
+typedef struct spread_args {
+  leati_gemm_args gemm;
+  leati_product_args products[LEATI_GEMM_RESULTS_MAX];
+  leati_spread rows, columns;
+} spread_args;
+_Static_assert(offsetof(spread_args, rows) ==
+                       sizeof(leati_gemm_args) + LEATI_GEMM_RESULTS_MAX * sizeof(leati_product_args) &&
+                   sizeof(spread_args) <= LEATI_ARGS_MAX,
+               "as std430 lays it out, and it fits");
+
+int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err) {
+  if (gemm->c->count == 0) {
+    return LEAT_OK;
+  }
+  if (gemm->c->count > INT32_MAX || gemm->k > INT32_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a matrix product with 2^31 elements or more is not supported");
+  }
+  leati_gemm_laid laid;
+  leati_gemm_lay(planner->device, gemm, &laid);
+  if (gemm->factor.view != NULL && !leati_gemm_takes_factor(&laid)) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "a factor of a matrix product of %u rows", laid.args.m);
+  }
+  leati_gemm_take_factor(&laid);
+  const bool spreads = gemm->rows != NULL;
+  spread_args record = {.gemm = laid.args};
+  if (spreads) {
+    record.rows = *gemm->rows;
+    record.columns = *gemm->columns;
+  }
+  leati_gemm_args *const args = &record.gemm;
+  leati_dispatch_desc dispatch = {
+      .pipeline = laid.pipeline,
+      .args = &record,
+      .args_size = spreads ? sizeof(record) : sizeof(*args),
+      LEATI_READS({laid.gemm.a, &args->a}, {laid.gemm.b, &args->b}, {laid.gemm.bias, &args->bias},
+                  {laid.gemm.gate, &args->gate}, {gemm->factor.view, &args->gate},
+                  {laid.gemm.residual, &args->epilogue.residual}),
+      LEATI_WRITES({laid.gemm.c, &args->c})};
+  return leati_plan_tiles(planner, &dispatch, args, laid.tile_size, err);
+}
