@@ -332,7 +332,7 @@ static int run(const arguments *args, leat_run_options *options) {
       return bad_use("--fail-on-output: %s", error->message);
   }
   if (args->mustpass == NULL) {
-    options->mustpass = leati_mustpass_built_in();
+    options->mustpass = leati_mustpass_built_in(leati_runner_cases());
     options->mustpass_name = LEAT_MUSTPASS_BUILT_IN;
   } else {
     options->mustpass = leati_mustpass_read(args->mustpass, &error);

@@ -5,12 +5,21 @@
 
 #include "file.h"
 
-char **leati_mustpass_built_in(void) {
-  /* CMake writes the names of mustpass/1.0.txt as string literals. */
-  static const char *const names[] = {
-#include "mustpass_1_0.inc"
-      NULL};
-  return g_strdupv((char **)names);
+char **leati_mustpass_built_in(const GPtrArray *cases) {
+  /* CMake writes the names of mustpass/1.*.txt as string literals. */
+  static const char *const core[] = {
+#include "mustpass_core.inc"
+  };
+  GPtrArray *names = g_ptr_array_new();
+  for (size_t i = 0; i < G_N_ELEMENTS(core); ++i)
+    g_ptr_array_add(names, g_strdup(core[i]));
+  for (guint i = 0; i < cases->len; ++i) {
+    const leat_case *one = cases->pdata[i];
+    if (one->profile == LEAT_PROFILE_OPERATORS)
+      g_ptr_array_add(names, g_strdup(one->name));
+  }
+  g_ptr_array_add(names, NULL);
+  return (char **)g_ptr_array_free(names, FALSE);
 }
 
 char **leati_mustpass_read(const char *path, GError **error) {

@@ -21,19 +21,10 @@ const leat_case_source leati_case_sources[] = {
     {LEAT_PROFILE_CORE, leati_cases_profiler},
     {LEAT_PROFILE_CORE, leati_cases_external},
     {LEAT_PROFILE_OPERATORS, leati_cases_asked},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_elementwise},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_reduce},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_quantize},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_matmul},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_einsum},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_fused},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_pointwise},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_qlinear},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_attention},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_conv},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_norm},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_movement},
-    {LEAT_PROFILE_OPERATORS, leati_cases_op_index},
+/* Rows of each family: the build makes lines "LIST(family)". */
+#define LIST(family) {LEAT_PROFILE_OPERATORS, leati_rows_##family},
+#include "rows_lists.inc"
+#undef LIST
     {LEAT_PROFILE_OPERATORS, leati_cases_random},
     {0, NULL},
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The sources of cases, one per area or family of operators. A new one gets one line here and one in sources.c; CMake
- * takes every .c file of this folder and every rows.c.
+ * The sources of cases, one per area. A new area gets one line here and one in sources.c; rows of operators get none.
+ * CMake takes every .c file of this folder, and every rows.c and <noun>_rows.c of a family of operators.
  */
 #ifndef LEAT_CONFORMANCE_CASES_SOURCES_H_
 #define LEAT_CONFORMANCE_CASES_SOURCES_H_
@@ -27,19 +27,10 @@ void leati_cases_graph_arguments(leat_case_list *list);
 void leati_cases_graph_views(leat_case_list *list);
 void leati_cases_profiler(leat_case_list *list);
 void leati_cases_external(leat_case_list *list);
-void leati_cases_op_elementwise(leat_case_list *list);
-void leati_cases_op_reduce(leat_case_list *list);
-void leati_cases_op_quantize(leat_case_list *list);
-void leati_cases_op_matmul(leat_case_list *list);
-void leati_cases_op_einsum(leat_case_list *list);
-void leati_cases_op_fused(leat_case_list *list);
-void leati_cases_op_pointwise(leat_case_list *list);
-void leati_cases_op_qlinear(leat_case_list *list);
-void leati_cases_op_attention(leat_case_list *list);
-void leati_cases_op_conv(leat_case_list *list);
-void leati_cases_op_norm(leat_case_list *list);
-void leati_cases_op_movement(leat_case_list *list);
-void leati_cases_op_index(leat_case_list *list);
+/* Those of a family of operators, of each rows.c and <noun>_rows.c: the build makes lines "LIST(family)". */
+#define LIST(family) void leati_rows_##family(leat_case_list *list);
+#include "rows_lists.inc"
+#undef LIST
 void leati_cases_random(leat_case_list *list);
 
 #endif /* LEAT_CONFORMANCE_CASES_SOURCES_H_ */

@@ -28,8 +28,8 @@ class Sources:
 
     def __init__(self, tree):
         self.tree = tree
-        with open(os.path.join(tree, 'conformance/mustpass/1.0.txt'), encoding='utf-8') as file:
-            self.operators = set(re.findall(r'^op\.(\w+)\.', file.read(), re.M))
+        with open(os.path.join(tree, 'conformance/mustpass/operators.txt'), encoding='utf-8') as file:
+            self.operators = set(re.findall(r'^([A-Z]\w+) \d', file.read(), re.M))
 
     def text(self, path):
         try:

@@ -529,6 +529,6 @@ static const leati_op_spec specs[] = {
     INFINITE("bfloat16", LEATI_REF_BFLOAT16),
 };
 
-void leati_cases_op_attention(leat_case_list *list) {
+void leati_rows_attention(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

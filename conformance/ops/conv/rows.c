@@ -529,6 +529,6 @@ static const leati_op_spec specs[] = {
     {.name = "GlobalMaxPool", .label = "no_images", .since_version = 22, .inputs = {F32(0, 5, 3, 3)}},
 };
 
-void leati_cases_op_conv(leat_case_list *list) {
+void leati_rows_conv(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

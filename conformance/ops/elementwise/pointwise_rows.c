@@ -228,6 +228,6 @@ static const leati_op_spec specs[] = {
           S8(2, 1, 3, 1, 2, 1, 2, 3), U8(1, 2, 1, 3, 1, 2, 1, 1)),
 };
 
-void leati_cases_op_pointwise(leat_case_list *list) {
+void leati_rows_pointwise(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

@@ -911,6 +911,6 @@ static const leati_op_spec specs[] = {
     {.name = "Where", .label = "empty", .since_version = 16, .inputs = {BOOLS(3, 1), F32(3, 0), F32_SCALAR}},
 };
 
-void leati_cases_op_elementwise(leat_case_list *list) {
+void leati_rows_elementwise(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

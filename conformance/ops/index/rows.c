@@ -561,7 +561,7 @@ static const leat_case long_lines[] = {
      .run = cumsum_long},
 };
 
-void leati_cases_op_index(leat_case_list *list) {
+void leati_rows_index(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
   leati_case_list_add(list, long_lines, G_N_ELEMENTS(long_lines));
 }

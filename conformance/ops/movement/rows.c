@@ -418,6 +418,6 @@ static const leati_op_spec specs[] = {
     HALF_RANGE("bfloat16", LEATI_REF_BFLOAT16),
 };
 
-void leati_cases_op_movement(leat_case_list *list) {
+void leati_rows_movement(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

@@ -372,6 +372,6 @@ static const leati_op_spec specs[] = {
      .inputs = {F32(0, 7, 3), F32(7), F32(7), F32(7), F32_RANGE(0.1, 3, 7)}},
 };
 
-void leati_cases_op_norm(leat_case_list *list) {
+void leati_rows_norm(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

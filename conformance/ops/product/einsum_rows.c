@@ -204,7 +204,7 @@ static const leat_case equations[] = {
      .run = refused},
 };
 
-void leati_cases_op_einsum(leat_case_list *list) {
+void leati_rows_einsum(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
   leati_case_list_add(list, equations, G_N_ELEMENTS(equations));
 }

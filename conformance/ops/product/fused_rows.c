@@ -428,6 +428,6 @@ static const leati_op_spec specs[] = {
             F32(36, 12), F32(12), F32(36)),
 };
 
-void leati_cases_op_fused(leat_case_list *list) {
+void leati_rows_fused(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

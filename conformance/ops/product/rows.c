@@ -446,6 +446,6 @@ static const leati_op_spec specs[] = {
     {.name = "Gemm", .label = "no_rows", .since_version = 13, .inputs = {F32(0, 4), F32(4, 5), F32(5)}},
 };
 
-void leati_cases_op_matmul(leat_case_list *list) {
+void leati_rows_product(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

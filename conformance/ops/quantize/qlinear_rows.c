@@ -179,6 +179,6 @@ static const leati_op_spec specs[] = {
     SOFTMAX("empty", 0, U8(0, 3), SCALE(0.1f), ABSENT, SCALE(0.01f), U8_ZERO(7)),
 };
 
-void leati_cases_op_qlinear(leat_case_list *list) {
+void leati_rows_qlinear(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

@@ -103,6 +103,6 @@ static const leati_op_spec specs[] = {
     DYNAMIC("empty", 0, 0, F32(3, 0)),
 };
 
-void leati_cases_op_quantize(leat_case_list *list) {
+void leati_rows_quantize(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }

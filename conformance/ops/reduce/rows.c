@@ -376,6 +376,6 @@ static const leati_op_spec specs[] = {
      .inputs = {I32_RANGE(-9, 9, 5, 33)}},
 };
 
-void leati_cases_op_reduce(leat_case_list *list) {
+void leati_rows_reduce(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
 }
