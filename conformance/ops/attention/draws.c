@@ -244,12 +244,12 @@ static void fused_attention(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_attention[] = {
-    {"matmul", "", "Attention", attention},
-    {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", attention},
-    {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", group_query},
-    {"matmul", "", "RotaryEmbedding", rotary},
-    {"matmul", LEAT_MICROSOFT, "RotaryEmbedding", rotary},
-    {"matmul", "leat", "FusedRotaryEmbedding", fused_rotary},
-    {"matmul", "leat", "FusedAttention", fused_attention},
-    {NULL, NULL, NULL, NULL},
+    {"matmul", "", "Attention", NULL, attention},
+    {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", NULL, attention},
+    {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", NULL, group_query},
+    {"matmul", "", "RotaryEmbedding", NULL, rotary},
+    {"matmul", LEAT_MICROSOFT, "RotaryEmbedding", NULL, rotary},
+    {"matmul", "leat", "FusedRotaryEmbedding", NULL, fused_rotary},
+    {"matmul", "leat", "FusedAttention", NULL, fused_attention},
+    {NULL, NULL, NULL, NULL, NULL},
 };

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/core/draw.h"
+#include "ops/core/draw_derive.h"
 #include "ops/core/draw_parts.h"
 
 #define RANK LEAT_MAX_RANK
@@ -156,43 +157,24 @@ static void pool(leati_draw *d) {
   int64_t kernel[3];
   draw_windows(d, spatial, x + 2, kernel);
   leati_draw_input(d, leati_draw_type(d, "T"), spatial + 2, x);
-  if (leati_draw_chance(d, 40))
-    leati_draw_attribute_int(d, "ceil_mode", leati_draw_int(d, 0, 1));
-  if (leati_draw_chance(d, 40))
-    leati_draw_attribute_int(d, "count_include_pad", leati_draw_int(d, 0, 1));
-}
-
-static void global_pool(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  leati_draw_any(d, "T", 3, 5, &rank, dims);
+  leati_draw_attributes(d);
 }
 
 static void qlinear_pool(leati_draw *d) {
-  if (strcmp(d->info->name, "QLinearAveragePool") == 0) {
-    pool(d);
-  } else {
-    global_pool(d);
-  }
+  pool(d);
   leati_draw_make_bytes(d);
-  if (leati_draw_chance(d, 30))
-    leati_draw_attribute_int(d, "channels_last", leati_draw_int(d, 0, 1));
 }
 
 const leati_draw_entry leati_draws_conv[] = {
-    {"conv", "", "Conv", conv},
-    {"conv", LEAT_MICROSOFT, "FusedConv", conv},
-    {"conv", "leat", "FusedConv", conv},
-    {"conv", "leat", "SqueezeExcite", squeeze_excite},
-    {"conv", "", "ConvTranspose", conv},
-    {"conv", "", "ConvInteger", conv_integer},
-    {"conv", "", "QLinearConv", conv_integer},
-    {"conv", "leat", "QuantizedConv", quantized_conv},
-    {"conv", "", "MaxPool", pool},
-    {"conv", "", "AveragePool", pool},
-    {"conv", "", "GlobalAveragePool", global_pool},
-    {"conv", "", "GlobalMaxPool", global_pool},
-    {"conv", LEAT_MICROSOFT, "QLinearAveragePool", qlinear_pool},
-    {"conv", LEAT_MICROSOFT, "QLinearGlobalAveragePool", qlinear_pool},
-    {NULL, NULL, NULL, NULL},
+    {"conv", "", "Conv ConvTranspose", NULL, conv},
+    {"conv", LEAT_MICROSOFT, "FusedConv", NULL, conv},
+    {"conv", "leat", "FusedConv", NULL, conv},
+    {"conv", "leat", "SqueezeExcite", NULL, squeeze_excite},
+    {"conv", "", "ConvInteger QLinearConv", NULL, conv_integer},
+    {"conv", "leat", "QuantizedConv", NULL, quantized_conv},
+    {"conv", "", "MaxPool AveragePool", NULL, pool},
+    {"conv", "", "GlobalAveragePool GlobalMaxPool", "*3-5", NULL},
+    {"conv", LEAT_MICROSOFT, "QLinearAveragePool", NULL, qlinear_pool},
+    {"conv", LEAT_MICROSOFT, "QLinearGlobalAveragePool", "*3-5", leati_draw_make_bytes},
+    {NULL, NULL, NULL, NULL, NULL},
 };

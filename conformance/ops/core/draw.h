@@ -68,12 +68,15 @@ bool leati_draw_reference(const leati_draw_tensor *tensor, leati_ref_tensor *out
  * are set, one output is wanted. */
 typedef void (*leati_draw_recipe)(leati_draw *draw);
 
-/** An operator that can be drawn. Each family has a list `leati_draws_<family>` (draws.c there), which ends with an
- * entry without a name. */
+/** Operators that are drawn alike. With a form, inputs and attributes are drawn as draw_derive.h says, and between the
+ * two a recipe, if there is one, draws what neither form nor operator list say; without a form the recipe draws all of
+ * it. The name of each family's list is `leati_draws_<family>` (draws.c there), and it ends with an entry without a
+ * kind. */
 typedef struct leati_draw_entry {
   const char *kind; /**< which case of random.c calls it */
   const char *domain;
-  const char *name;
+  const char *names; /**< separated by spaces */
+  const char *form;
   leati_draw_recipe recipe;
 } leati_draw_entry;
 

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/core/draw_derive.h"
+#include "ops/core/node.h"
+
 /* The draws of each family that has some: the build makes lines "LIST(family)". */
 #define LIST(family) extern const leati_draw_entry leati_draws_##family[];
 #include "draws_lists.inc"
@@ -35,14 +38,26 @@ static void repeat(leati_draw_tensor *tensor) {
     memcpy(tensor->bytes + k * bytes, tensor->bytes, (size_t)bytes);
 }
 
+/* Whether a name is one of some that are separated by spaces. */
+static bool is_among(const char *name, const char *names) {
+  const size_t length = strlen(name);
+  for (const char *at = names; (at = strstr(at, name)) != NULL; at += length) {
+    if ((at == names || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+      return true;
+  }
+  return false;
+}
+
 static const leati_draw_entry *find_entry(const leat_op_info *info) {
+  static const leati_draw_entry elementwise = {.kind = "elementwise"};
   for (size_t f = 0; f < G_N_ELEMENTS(lists); f++) {
-    for (const leati_draw_entry *entry = lists[f]; entry->name != NULL; entry++) {
-      if (strcmp(entry->name, info->name) == 0 && strcmp(entry->domain, info->domain) == 0)
+    for (const leati_draw_entry *entry = lists[f]; entry->kind != NULL; entry++) {
+      if (is_among(info->name, entry->names) && strcmp(entry->domain, info->domain) == 0)
         return entry;
     }
   }
-  return NULL;
+  /* All that there is to say of most operators of ONNX that work element by element. */
+  return info->domain[0] == '\0' && leati_ref_has(leati_ref_elementwise, info->name) ? &elementwise : NULL;
 }
 
 bool leati_draw_knows(const leat_op_info *info, const char *kind) {
@@ -59,7 +74,12 @@ void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, 
       (uint32_t)(leati_draw_chance(draw, 60) ? last : leati_draw_int(draw, info->since_version_min, last));
   const leati_draw_entry *entry = find_entry(info);
   draw->summed = strcmp(entry->kind, "elementwise") != 0 && strcmp(entry->kind, "movement") != 0;
-  entry->recipe(draw);
+  if (entry->form != NULL || entry->recipe == NULL)
+    leati_draw_inputs(draw, entry->form);
+  if (entry->recipe != NULL)
+    entry->recipe(draw);
+  if (entry->form != NULL || entry->recipe == NULL)
+    leati_draw_attributes(draw);
   for (uint32_t k = 0; k < draw->input_count; k++) {
     leati_draw_tensor *tensor = &draw->inputs[k];
     const bool host = (info->host_inputs >> k & 1) != 0;

@@ -2,22 +2,22 @@
 /** @file
  * Draws calls of operators.
  *
- * A recipe for each operator (draws.c of its family) draws what the specification allows, and indices out of range and
- * divisors of 0 where backend.h says what those give. What came out can then be spoilt in one place: an extreme
- * attribute, a shape that does not fit, a rank too high, a wrong type, something left out. All of it follows from the
- * seed.
+ * A call is what the specification allows, with indices out of range and divisors of 0 where backend.h says what those
+ * give: as the backend's operator list, forms of inputs and recipes (draws.c of a family) have it. What came out can
+ * then be spoilt in one place: an extreme attribute, a shape that does not fit, a rank too high, a wrong type,
+ * something left out. All of it follows from the seed.
  */
 #ifndef LEAT_CONFORMANCE_OPS_CORE_DRAW_CALL_H_
 #define LEAT_CONFORMANCE_OPS_CORE_DRAW_CALL_H_
 
 #include "ops/core/draw.h"
 
-/** Whether there is a recipe for the operator, and it is of the kind (NULL: of any). */
+/** Whether it is known how to draw the operator, and it is of the kind (NULL: of any). */
 bool leati_draw_knows(const leat_op_info *info, const char *kind);
 
 /** Draws a call.
  * @param draw [out] holds nothing before; release with leati_draw_clear()
- * @param info [in] an entry of the operator list that there is a recipe for
+ * @param info [in] an entry of the operator list that leati_draw_knows()
  * @param seed what all of it follows from
  * @param empty in how many of 100 calls dimensions of size 0 are likely
  * @param faults leati_draw::faults */

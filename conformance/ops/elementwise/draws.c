@@ -1,59 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "ops/core/draw.h"
 #include "ops/core/draw_parts.h"
 
 #define RANK LEAT_MAX_RANK
 
-static void unary(leati_draw *d) {
-  static const char *const floats[] = {"alpha", "beta", "gamma", "lambd", "bias"};
-  int32_t rank;
-  int64_t dims[RANK];
-  leati_draw_any(d, "T", 0, RANK, &rank, dims);
-  for (size_t k = 0; k < G_N_ELEMENTS(floats); k++) {
-    if (leati_draw_chance(d, 50))
-      leati_draw_attribute_float(d, floats[k], g_rand_double_range(d->rand, 0.1, 2));
-  }
-  if (leati_draw_chance(d, 50))
-    leati_draw_attribute_string(d, "approximate", leati_draw_chance(d, 50) ? "tanh" : "none");
-  if (leati_draw_chance(d, 50))
-    leati_draw_attribute_int(d, "detect_negative", leati_draw_int(d, 0, 1));
-}
-
 static void cast(leati_draw *d) {
-  static const struct {
-    uint64_t type;
-    int64_t number; /* ONNX's TensorProto.DataType */
-  } numbers[] = {{LEAT_TYPE_FLOAT32, 1},  {LEAT_TYPE_UINT8, 2},    {LEAT_TYPE_INT8, 3},    {LEAT_TYPE_UINT16, 4},
-                 {LEAT_TYPE_INT16, 5},    {LEAT_TYPE_INT32, 6},    {LEAT_TYPE_INT64, 7},   {LEAT_TYPE_BOOL, 9},
-                 {LEAT_TYPE_FLOAT16, 10}, {LEAT_TYPE_FLOAT64, 11}, {LEAT_TYPE_UINT32, 12}, {LEAT_TYPE_UINT64, 13},
-                 {LEAT_TYPE_BFLOAT16, 16}};
-  int32_t rank;
-  int64_t dims[RANK];
-  const uint64_t to = leati_draw_type(d, "T2");
-  leati_draw_scale(d, leati_draw_any(d, "T1", 0, RANK, &rank, dims));
-  for (size_t k = 0; k < G_N_ELEMENTS(numbers); k++) {
-    if (numbers[k].type == to)
-      leati_draw_attribute_int(d, "to", numbers[k].number);
-  }
-}
-
-static void cast_like(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  const uint64_t to = leati_draw_type(d, "T2");
-  leati_draw_scale(d, leati_draw_any(d, "T1", 0, RANK, &rank, dims));
-  rank = leati_draw_rank(d, 0, 3);
-  leati_draw_dims(d, rank, dims);
-  leati_draw_input(d, to, rank, dims);
+  leati_draw_scale(d, &d->inputs[0]);
 }
 
 /* Exponents for integers. Fractional ones are small: of a larger power the reference's double holds too few digits. */
-static void draw_exponents(leati_draw *d, leati_draw_tensor *tensor) {
-  for (int64_t k = 0; k < tensor->count; k++) {
-    const int64_t kind = leati_draw_int(d, 0, leati_draw_is_float(tensor->type) ? 3 : 1);
-    leati_draw_set(tensor, k,
+static void power(leati_draw *d) {
+  leati_draw_tensor *const exponents = &d->inputs[1];
+  for (int64_t k = 0; k < exponents->count && !leati_draw_is_float(d->inputs[0].type); k++) {
+    const int64_t kind = leati_draw_int(d, 0, leati_draw_is_float(exponents->type) ? 3 : 1);
+    leati_draw_set(exponents, k,
                    kind == 0   ? (double)leati_draw_int(d, -3, 70)
                    : kind == 1 ? (double)leati_draw_int(d, 0, 5)
                    : kind == 2 ? g_rand_double_range(d->rand, -3, 9)
@@ -61,62 +21,19 @@ static void draw_exponents(leati_draw *d, leati_draw_tensor *tensor) {
   }
 }
 
-static void binary(leati_draw *d) {
-  const bool divides = strcmp(d->info->name, "Div") == 0 || strcmp(d->info->name, "Mod") == 0;
-  const bool power = strcmp(d->info->name, "Pow") == 0;
-  const int32_t rank = leati_draw_rank(d, 0, RANK);
-  int64_t dims[RANK];
-  leati_draw_dims(d, rank, dims);
-  const uint64_t type = leati_draw_type(d, "T");
-  leati_draw_narrow_input(d, type, rank, dims);
-  leati_draw_tensor *b = leati_draw_narrow_input(d, power ? leati_draw_type(d, "T1") : type, rank, dims);
-  if (divides && !(d->faults && leati_draw_chance(d, 40)))
-    leati_draw_range(d, b, 1, 5);
-  if (power && !leati_draw_is_float(type))
-    draw_exponents(d, b);
-  if (strcmp(d->info->name, "Mod") == 0)
-    leati_draw_attribute_int(d, "fmod", leati_draw_is_float(type) ? 1 : leati_draw_int(d, 0, 1));
+/* Few divisors are 0, and none where that is told. */
+static void divide(leati_draw *d) {
+  if (!(d->faults && leati_draw_chance(d, 40)))
+    leati_draw_range(d, &d->inputs[1], 1, 5);
+  leati_draw_attribute_int(d, "fmod", leati_draw_is_float(d->inputs[0].type) ? 1 : leati_draw_int(d, 0, 1));
 }
 
-static void prelu(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  leati_draw_any(d, "T", 0, RANK, &rank, dims);
-  leati_draw_narrow_input(d, d->inputs[0].type, rank, dims);
-}
-
-static void variadic(leati_draw *d) {
-  const int32_t rank = leati_draw_rank(d, 0, RANK);
-  const int64_t count = leati_draw_int(d, 1, 4);
-  int64_t dims[RANK];
-  leati_draw_dims(d, rank, dims);
-  const uint64_t type = leati_draw_type(d, "T");
-  for (int64_t k = 0; k < count; k++)
-    leati_draw_narrow_input(d, type, rank, dims);
-}
-
+/* The lower limit is below the upper one. */
 static void clip(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  leati_draw_any(d, "T", 0, RANK, &rank, dims);
-  for (int k = 0; k < 2; k++) {
-    if (leati_draw_chance(d, 60)) {
-      leati_draw_tensor *bound = leati_draw_input(d, d->inputs[0].type, 0, NULL);
-      leati_draw_range(d, bound, k == 0 ? 0 : 3, k == 0 ? 2 : 6);
-    } else {
-      leati_draw_absent(d);
-    }
+  for (uint32_t k = 1; k < d->input_count; k++) {
+    if (d->inputs[k].present)
+      leati_draw_range(d, &d->inputs[k], k == 1 ? 0 : 3, k == 1 ? 2 : 6);
   }
-}
-
-static void where(leati_draw *d) {
-  const int32_t rank = leati_draw_rank(d, 0, RANK);
-  int64_t dims[RANK];
-  leati_draw_dims(d, rank, dims);
-  const uint64_t type = leati_draw_type(d, "T");
-  leati_draw_narrow_input(d, LEAT_TYPE_BOOL, rank, dims);
-  leati_draw_narrow_input(d, type, rank, dims);
-  leati_draw_narrow_input(d, type, rank, dims);
 }
 
 /* Programs of functions that move by little more than their operands do, so that the reference's bounds stay small. */
@@ -172,73 +89,15 @@ static void quantized_pointwise(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_elementwise[] = {
-    {"elementwise", "", "Neg", unary},
-    {"elementwise", "", "Abs", unary},
-    {"elementwise", "", "Sign", unary},
-    {"elementwise", "", "Sqrt", unary},
-    {"elementwise", "", "Reciprocal", unary},
-    {"elementwise", "", "Exp", unary},
-    {"elementwise", "", "Log", unary},
-    {"elementwise", "", "Erf", unary},
-    {"elementwise", "", "Tanh", unary},
-    {"elementwise", "", "Sigmoid", unary},
-    {"elementwise", "", "Relu", unary},
-    {"elementwise", "", "HardSwish", unary},
-    {"elementwise", "", "Sin", unary},
-    {"elementwise", "", "Cos", unary},
-    {"elementwise", "", "Tan", unary},
-    {"elementwise", "", "Asin", unary},
-    {"elementwise", "", "Acos", unary},
-    {"elementwise", "", "Atan", unary},
-    {"elementwise", "", "Sinh", unary},
-    {"elementwise", "", "Cosh", unary},
-    {"elementwise", "", "Asinh", unary},
-    {"elementwise", "", "Acosh", unary},
-    {"elementwise", "", "Atanh", unary},
-    {"elementwise", "", "Floor", unary},
-    {"elementwise", "", "Ceil", unary},
-    {"elementwise", "", "Round", unary},
-    {"elementwise", "", "Softplus", unary},
-    {"elementwise", "", "Softsign", unary},
-    {"elementwise", "", "Mish", unary},
-    {"elementwise", "", "LeakyRelu", unary},
-    {"elementwise", "", "Elu", unary},
-    {"elementwise", "", "HardSigmoid", unary},
-    {"elementwise", "", "Selu", unary},
-    {"elementwise", "", "Celu", unary},
-    {"elementwise", "", "ThresholdedRelu", unary},
-    {"elementwise", "", "Shrink", unary},
-    {"elementwise", "", "Swish", unary},
-    {"elementwise", LEAT_MICROSOFT, "QuickGelu", unary},
-    {"elementwise", "", "Gelu", unary},
-    {"elementwise", LEAT_MICROSOFT, "Gelu", unary},
-    {"elementwise", "", "IsNaN", unary},
-    {"elementwise", "", "IsInf", unary},
-    {"elementwise", "", "Not", unary},
-    {"elementwise", "", "Add", binary},
-    {"elementwise", "", "Sub", binary},
-    {"elementwise", "", "Mul", binary},
-    {"elementwise", "", "Div", binary},
-    {"elementwise", "", "PRelu", prelu},
-    {"elementwise", "", "And", binary},
-    {"elementwise", "", "Or", binary},
-    {"elementwise", "", "Xor", binary},
-    {"elementwise", "", "Mod", binary},
-    {"elementwise", "", "Pow", binary},
-    {"elementwise", "", "Equal", binary},
-    {"elementwise", "", "Less", binary},
-    {"elementwise", "", "Greater", binary},
-    {"elementwise", "", "LessOrEqual", binary},
-    {"elementwise", "", "GreaterOrEqual", binary},
-    {"elementwise", "", "Min", variadic},
-    {"elementwise", "", "Max", variadic},
-    {"elementwise", "", "Sum", variadic},
-    {"elementwise", "", "Mean", variadic},
-    {"elementwise", "", "Clip", clip},
-    {"elementwise", "leat", "Pointwise", pointwise},
-    {"elementwise", "leat", "QuantizedPointwise", quantized_pointwise},
-    {"elementwise", "", "Where", where},
-    {"elementwise", "", "Cast", cast},
-    {"elementwise", "", "CastLike", cast_like},
-    {NULL, NULL, NULL, NULL},
+    {"elementwise", LEAT_MICROSOFT, "QuickGelu Gelu", "*", NULL},
+    {"elementwise", "", "Div Mod", "~ ~", divide},
+    {"elementwise", "", "Pow", "~ T1:~", power},
+    {"elementwise", "", "PRelu", "* ~", NULL},
+    {"elementwise", "", "Clip", "* . .", clip},
+    {"elementwise", "", "Where", "B:~ ~ ~", NULL},
+    {"elementwise", "", "Cast", "T1:*", cast},
+    {"elementwise", "", "CastLike", "T1:* T2:?", cast},
+    {"elementwise", "leat", "Pointwise", NULL, pointwise},
+    {"elementwise", "leat", "QuantizedPointwise", NULL, quantized_pointwise},
+    {NULL, NULL, NULL, NULL, NULL},
 };

@@ -58,7 +58,7 @@ static void grid_sample(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_image[] = {
-    {"conv", "", "Resize", resize},
-    {"conv", "", "GridSample", grid_sample},
-    {NULL, NULL, NULL, NULL},
+    {"conv", "", "Resize", NULL, resize},
+    {"conv", "", "GridSample", NULL, grid_sample},
+    {NULL, NULL, NULL, NULL, NULL},
 };

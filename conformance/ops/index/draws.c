@@ -163,13 +163,8 @@ static void tensor_scatter(leati_draw *d) {
 }
 
 static void cum_sum(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  leati_draw_any(d, "T", 1, RANK, &rank, dims);
-  const int64_t axis = leati_draw_axis(d, rank);
+  const int64_t axis = leati_draw_axis(d, d->inputs[0].rank);
   leati_draw_list(d, leati_draw_type(d, "T2"), -1, &axis);
-  leati_draw_attribute_int(d, "exclusive", leati_draw_int(d, 0, 1));
-  leati_draw_attribute_int(d, "reverse", leati_draw_int(d, 0, 1));
 }
 
 static void top_k(leati_draw *d) {
@@ -195,13 +190,13 @@ static void top_k(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_index[] = {
-    {"index", "", "Gather", gather},
-    {"index", "", "GatherElements", gather_elements},
-    {"index", "", "ScatterElements", scatter_elements},
-    {"index", "", "GatherND", gather_nd},
-    {"index", "", "ScatterND", scatter_nd},
-    {"index", "", "TensorScatter", tensor_scatter},
-    {"index", "", "CumSum", cum_sum},
-    {"movement", "", "TopK", top_k},
-    {NULL, NULL, NULL, NULL},
+    {"index", "", "Gather", NULL, gather},
+    {"index", "", "GatherElements", NULL, gather_elements},
+    {"index", "", "ScatterElements", NULL, scatter_elements},
+    {"index", "", "GatherND", NULL, gather_nd},
+    {"index", "", "ScatterND", NULL, scatter_nd},
+    {"index", "", "TensorScatter", NULL, tensor_scatter},
+    {"index", "", "CumSum", "*1", cum_sum},
+    {"movement", "", "TopK", NULL, top_k},
+    {NULL, NULL, NULL, NULL, NULL},
 };

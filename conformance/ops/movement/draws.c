@@ -5,23 +5,6 @@
 
 #define RANK LEAT_MAX_RANK
 
-static void transpose(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  int64_t order[RANK];
-  leati_draw_any(d, "T", 0, RANK, &rank, dims);
-  for (int32_t k = 0; k < rank; k++)
-    order[k] = k;
-  for (int32_t k = rank - 1; k > 0; k--) {
-    const int64_t other = leati_draw_int(d, 0, k);
-    const int64_t held = order[k];
-    order[k] = order[other];
-    order[other] = held;
-  }
-  if (leati_draw_chance(d, 80))
-    leati_draw_attribute_ints(d, "perm", rank, order);
-}
-
 static void expand(leati_draw *d) {
   const int32_t rank = leati_draw_rank(d, 0, RANK);
   int64_t dims[RANK];
@@ -140,10 +123,8 @@ static void pad(leati_draw *d) {
 }
 
 static void tile(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
+  const int32_t rank = d->inputs[0].rank;
   int64_t repeats[RANK];
-  leati_draw_any(d, "T", 0, RANK, &rank, dims);
   for (int32_t k = 0; k < rank; k++)
     repeats[k] = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, d->empty ? 0 : 1, 3);
   leati_draw_list(d, LEAT_TYPE_INT64, rank, repeats);
@@ -164,26 +145,14 @@ static void depth_space(leati_draw *d) {
     leati_draw_attribute_string(d, "mode", leati_draw_chance(d, 50) ? "CRD" : "DCR");
 }
 
+/* Which diagonal, perhaps. */
 static void trilu(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  leati_draw_any(d, "T", 2, RANK, &rank, dims);
-  if (leati_draw_chance(d, 60)) {
-    const int64_t k = leati_draw_int(d, -4, 4);
-    leati_draw_list(d, LEAT_TYPE_INT64, -1, &k);
-  }
+  const int64_t k = leati_draw_int(d, -4, 4);
   if (leati_draw_chance(d, 60))
-    leati_draw_attribute_int(d, "upper", leati_draw_int(d, 0, 1));
-}
-
-static void same(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  leati_draw_any(d, "T", 0, RANK, &rank, dims);
+    leati_draw_list(d, LEAT_TYPE_INT64, -1, &k);
 }
 
 static void dropout(leati_draw *d) {
-  same(d);
   d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
   if (leati_draw_chance(d, 50)) {
     leati_draw_tensor *ratio = leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL);
@@ -264,14 +233,6 @@ static void unsqueeze(leati_draw *d) {
   leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
 }
 
-static void shape_of(leati_draw *d) {
-  same(d);
-  if (leati_draw_chance(d, 50))
-    leati_draw_attribute_int(d, "start", leati_draw_int(d, -9, 9));
-  if (leati_draw_chance(d, 50))
-    leati_draw_attribute_int(d, "end", leati_draw_int(d, -9, 9));
-}
-
 static void constant_of_shape(leati_draw *d) {
   static int64_t one[1] = {1};
   const int32_t rank = leati_draw_rank(d, 0, RANK);
@@ -306,25 +267,21 @@ static void range(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_movement[] = {
-    {"movement", "", "Transpose", transpose},
-    {"movement", "", "Expand", expand},
-    {"movement", "", "Slice", slice},
-    {"movement", "", "Concat", concat},
-    {"movement", "", "Split", split},
-    {"movement", "", "Pad", pad},
-    {"movement", "", "Tile", tile},
-    {"movement", "", "DepthToSpace", depth_space},
-    {"movement", "", "SpaceToDepth", depth_space},
-    {"movement", "", "Trilu", trilu},
-    {"movement", "", "Identity", same},
-    {"movement", "", "Dropout", dropout},
-    {"movement", "", "Reshape", reshape},
-    {"movement", "", "Flatten", flatten},
-    {"movement", "", "Squeeze", squeeze},
-    {"movement", "", "Unsqueeze", unsqueeze},
-    {"movement", "", "Shape", shape_of},
-    {"movement", "", "Size", same},
-    {"movement", "", "ConstantOfShape", constant_of_shape},
-    {"movement", "", "Range", range},
-    {NULL, NULL, NULL, NULL},
+    {"movement", "", "Transpose Identity Shape Size", "*", NULL},
+    {"movement", "", "Trilu", "*2", trilu},
+    {"movement", "", "Dropout", "*", dropout},
+    {"movement", "", "Tile", "*", tile},
+    {"movement", "", "Expand", NULL, expand},
+    {"movement", "", "Slice", NULL, slice},
+    {"movement", "", "Concat", NULL, concat},
+    {"movement", "", "Split", NULL, split},
+    {"movement", "", "Pad", NULL, pad},
+    {"movement", "", "DepthToSpace SpaceToDepth", NULL, depth_space},
+    {"movement", "", "Reshape", NULL, reshape},
+    {"movement", "", "Flatten", NULL, flatten},
+    {"movement", "", "Squeeze", NULL, squeeze},
+    {"movement", "", "Unsqueeze", NULL, unsqueeze},
+    {"movement", "", "ConstantOfShape", NULL, constant_of_shape},
+    {"movement", "", "Range", NULL, range},
+    {NULL, NULL, NULL, NULL, NULL},
 };

@@ -6,16 +6,7 @@
 
 #define RANK LEAT_MAX_RANK
 
-static void softmax(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  leati_draw_any(d, "T", 1, RANK, &rank, dims);
-  if (leati_draw_chance(d, 80))
-    leati_draw_attribute_int(d, "axis", leati_draw_axis(d, rank));
-}
-
 static void qlinear_softmax(leati_draw *d) {
-  softmax(d);
   leati_draw_make_bytes(d);
   leati_draw_attribute_int(d, "opset", leati_draw_int(d, 12, 15));
 }
@@ -91,16 +82,10 @@ static void channel_norm(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_norm[] = {
-    {"norm", "", "Softmax", softmax},
-    {"norm", "", "LogSoftmax", softmax},
-    {"norm", LEAT_MICROSOFT, "QLinearSoftmax", qlinear_softmax},
-    {"norm", "", "LayerNormalization", layer_norm},
-    {"norm", "", "RMSNormalization", layer_norm},
-    {"norm", "", "SimplifiedLayerNormalization", layer_norm},
-    {"norm", LEAT_MICROSOFT, "SkipLayerNormalization", skip_layer_norm},
-    {"norm", LEAT_MICROSOFT, "SkipSimplifiedLayerNormalization", skip_layer_norm},
-    {"norm", "", "InstanceNormalization", channel_norm},
-    {"norm", "", "GroupNormalization", channel_norm},
-    {"norm", "", "BatchNormalization", channel_norm},
-    {NULL, NULL, NULL, NULL},
+    {"norm", "", "Softmax LogSoftmax", "*1", NULL},
+    {"norm", LEAT_MICROSOFT, "QLinearSoftmax", "*1", qlinear_softmax},
+    {"norm", "", "LayerNormalization RMSNormalization SimplifiedLayerNormalization", NULL, layer_norm},
+    {"norm", LEAT_MICROSOFT, "SkipLayerNormalization SkipSimplifiedLayerNormalization", NULL, skip_layer_norm},
+    {"norm", "", "InstanceNormalization GroupNormalization BatchNormalization", NULL, channel_norm},
+    {NULL, NULL, NULL, NULL, NULL},
 };

@@ -57,11 +57,8 @@ static void quantize(leati_draw *d) {
 }
 
 static void dynamic_quantize(leati_draw *d) {
-  int32_t rank;
-  int64_t dims[RANK];
-  leati_draw_tensor *const x = leati_draw_any(d, "T1", 0, RANK, &rank, dims);
-  leati_draw_scale(d, x);
-  x->plain = true;
+  leati_draw_scale(d, &d->inputs[0]);
+  d->inputs[0].plain = true;
   d->output_count = 3;
 }
 
@@ -97,13 +94,10 @@ static void qlinear_concat(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_quantize[] = {
-    {"elementwise", LEAT_MICROSOFT, "QLinearAdd", qlinear},
-    {"elementwise", LEAT_MICROSOFT, "QLinearMul", qlinear},
-    {"elementwise", LEAT_MICROSOFT, "QLinearLeakyRelu", qlinear},
-    {"elementwise", LEAT_MICROSOFT, "QLinearSigmoid", qlinear},
-    {"elementwise", "", "DequantizeLinear", dequantize},
-    {"elementwise", "", "QuantizeLinear", quantize},
-    {"elementwise", "", "DynamicQuantizeLinear", dynamic_quantize},
-    {"movement", LEAT_MICROSOFT, "QLinearConcat", qlinear_concat},
-    {NULL, NULL, NULL, NULL},
+    {"elementwise", "", "DequantizeLinear", NULL, dequantize},
+    {"elementwise", "", "QuantizeLinear", NULL, quantize},
+    {"elementwise", "", "DynamicQuantizeLinear", "T1:*", dynamic_quantize},
+    {"elementwise", LEAT_MICROSOFT, "QLinearAdd QLinearMul QLinearLeakyRelu QLinearSigmoid", NULL, qlinear},
+    {"movement", LEAT_MICROSOFT, "QLinearConcat", NULL, qlinear_concat},
+    {NULL, NULL, NULL, NULL, NULL},
 };
