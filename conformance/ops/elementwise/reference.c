@@ -225,37 +225,21 @@ static estimate cos_of(const leati_ref_node *node, double x) {
 }
 
 /* sin / cos: both are off by t, and the quotient is rounded. Where the cosine may be 0 nothing is known. */
-static estimate tan_of(const leati_ref_node *node, double x) {
-  (void)node;
+static estimate tangent(double x) {
   double value = tan(x);
   double t = trigonometric_bound(x);
   double divisor = fabs(cos(x)) - t;
   return (estimate){value, divisor > 0 ? t * (1 + fabs(value)) / divisor + leati_ref_bound_ulps(value, 2.5) : INFINITY};
 }
 
-/* atan() and atan2() are off by 4096 ULP. asin(x) = atan2(x, c) and acos(x) = atan2(c, x) with c = sqrt(1 - x^2): two
+/* atan2() is off by 4096 ULP. asin(x) = atan2(x, c) and acos(x) = atan2(c, x) with c = sqrt(1 - x^2): two
  * roundings of numbers up to 1 below the root, and 5 ULP of the root; the angle changes by |x| times as much as c. */
-static estimate atan_of(const leati_ref_node *node, double x) {
-  (void)node;
-  return within_ulps(atan(x), 4096);
-}
-
 static estimate arc(double x, double value) {
   double square = 1 - x * x;
   double below = 2 * LEATI_REF_ULP;
   double cosine = sqrt(square);
   double off = fmin(sqrt(below), below / cosine) + 5 * LEATI_REF_ULP * cosine;
   return (estimate){value, isnan(value) ? 0 : leati_ref_bound_ulps(value, 4096) + fabs(x) * off};
-}
-
-static estimate asin_of(const leati_ref_node *node, double x) {
-  (void)node;
-  return arc(x, asin(x));
-}
-
-static estimate acos_of(const leati_ref_node *node, double x) {
-  (void)node;
-  return arc(x, acos(x));
 }
 
 /* (e^x - e^-x) / 2 and (e^x + e^-x) / 2: the exponentials' errors, of cosh(x) in both; two roundings more. */
@@ -321,13 +305,7 @@ static estimate softplus_of(const leati_ref_node *node, double x) {
                                leati_ref_bound_ulps(value, 1)};
 }
 
-/* Of infinity over infinity, as the formula has it, NaN. */
-static estimate softsign_of(const leati_ref_node *node, double x) {
-  (void)node;
-  return within_ulps(x / (1 + fabs(x)), 3.5);
-}
-
-static estimate mish_of(const leati_ref_node *node, double x) {
+static estimate mish(const leati_ref_node *node, double x) {
   estimate inner = softplus_of(node, x);
   double value = x * tanh(inner.value);
   if (!isfinite(x)) {
@@ -399,111 +377,51 @@ static estimate round_of(const leati_ref_node *node, double x) {
   return (estimate){rint(x), 0};
 }
 
-static bool run_sqrt(leati_ref_node *node) {
-  return run_unary(node, sqrt_of);
-}
-static bool run_reciprocal(leati_ref_node *node) {
-  return run_unary(node, reciprocal_of);
-}
-static bool run_exp(leati_ref_node *node) {
-  return run_unary(node, exp_of);
-}
-static bool run_log(leati_ref_node *node) {
-  return run_unary(node, log_of);
-}
-static bool run_erf(leati_ref_node *node) {
-  return run_unary(node, erf_of);
-}
-static bool run_tanh(leati_ref_node *node) {
-  return run_unary(node, tanh_of);
-}
-static bool run_sigmoid(leati_ref_node *node) {
-  return run_unary(node, sigmoid_of);
-}
-static bool run_leaky_relu(leati_ref_node *node) {
-  return run_unary(node, leaky_relu_of);
-}
-static bool run_hard_sigmoid(leati_ref_node *node) {
-  return run_unary(node, hard_sigmoid_of);
-}
-static bool run_elu(leati_ref_node *node) {
-  return run_unary(node, elu_of);
-}
-static bool run_celu(leati_ref_node *node) {
-  return run_unary(node, celu_of);
-}
-static bool run_hard_swish(leati_ref_node *node) {
-  return run_unary(node, hard_swish_of);
-}
-static bool run_gelu(leati_ref_node *node) {
-  return run_unary(node, gelu_of);
-}
-static bool run_sin(leati_ref_node *node) {
-  return run_unary(node, sin_of);
-}
-static bool run_cos(leati_ref_node *node) {
-  return run_unary(node, cos_of);
-}
-static bool run_tan(leati_ref_node *node) {
-  return run_unary(node, tan_of);
-}
-static bool run_asin(leati_ref_node *node) {
-  return run_unary(node, asin_of);
-}
-static bool run_acos(leati_ref_node *node) {
-  return run_unary(node, acos_of);
-}
-static bool run_atan(leati_ref_node *node) {
-  return run_unary(node, atan_of);
-}
-static bool run_sinh(leati_ref_node *node) {
-  return run_unary(node, sinh_of);
-}
-static bool run_cosh(leati_ref_node *node) {
-  return run_unary(node, cosh_of);
-}
-static bool run_asinh(leati_ref_node *node) {
-  return run_unary(node, asinh_of);
-}
-static bool run_acosh(leati_ref_node *node) {
-  return run_unary(node, acosh_of);
-}
-static bool run_atanh(leati_ref_node *node) {
-  return run_unary(node, atanh_of);
-}
-static bool run_softplus(leati_ref_node *node) {
-  return run_unary(node, softplus_of);
-}
-static bool run_softsign(leati_ref_node *node) {
-  return run_unary(node, softsign_of);
-}
-static bool run_mish(leati_ref_node *node) {
-  return run_unary(node, mish_of);
-}
-static bool run_selu(leati_ref_node *node) {
-  return run_unary(node, selu_of);
-}
-static bool run_thresholded_relu(leati_ref_node *node) {
-  return run_unary(node, thresholded_relu_of);
-}
-static bool run_shrink(leati_ref_node *node) {
-  return run_unary(node, shrink_of);
-}
-static bool run_swish(leati_ref_node *node) {
-  return run_unary(node, swish_of);
-}
-static bool run_quick_gelu(leati_ref_node *node) {
-  return run_unary(node, quick_gelu_of);
-}
-static bool run_floor(leati_ref_node *node) {
-  return run_unary(node, floor_of);
-}
-static bool run_ceil(leati_ref_node *node) {
-  return run_unary(node, ceil_of);
-}
-static bool run_round(leati_ref_node *node) {
-  return run_unary(node, round_of);
-}
+/* The functions of functions.inc. */
+#define UNARY_FUNCTION(name, version, low, high, value)             \
+  static estimate name##_of(const leati_ref_node *node, double x) { \
+    (void)node;                                                     \
+    return value;                                                   \
+  }                                                                 \
+  static bool run_##name(leati_ref_node *node) {                    \
+    return run_unary(node, name##_of);                              \
+  }
+#include "ops/elementwise/functions.inc"
+#undef UNARY_FUNCTION
+
+#define RUN_UNARY(function)                          \
+  static bool run_##function(leati_ref_node *node) { \
+    return run_unary(node, function##_of);           \
+  }
+RUN_UNARY(sqrt)
+RUN_UNARY(reciprocal)
+RUN_UNARY(exp)
+RUN_UNARY(log)
+RUN_UNARY(erf)
+RUN_UNARY(tanh)
+RUN_UNARY(sigmoid)
+RUN_UNARY(leaky_relu)
+RUN_UNARY(hard_sigmoid)
+RUN_UNARY(elu)
+RUN_UNARY(celu)
+RUN_UNARY(hard_swish)
+RUN_UNARY(gelu)
+RUN_UNARY(sin)
+RUN_UNARY(cos)
+RUN_UNARY(sinh)
+RUN_UNARY(cosh)
+RUN_UNARY(asinh)
+RUN_UNARY(acosh)
+RUN_UNARY(atanh)
+RUN_UNARY(softplus)
+RUN_UNARY(selu)
+RUN_UNARY(thresholded_relu)
+RUN_UNARY(shrink)
+RUN_UNARY(swish)
+RUN_UNARY(quick_gelu)
+RUN_UNARY(floor)
+RUN_UNARY(ceil)
+RUN_UNARY(round)
 
 /* Neg, Abs, Sign and Relu are defined for integers too. */
 static bool run_signed(leati_ref_node *node) {
@@ -906,6 +824,9 @@ static bool run_clip(leati_ref_node *node) {
 }
 
 const leati_ref_entry leati_ref_elementwise[] = {
+#define UNARY_FUNCTION(name, version, low, high, value) {#name, run_##name},
+#include "ops/elementwise/functions.inc"
+#undef UNARY_FUNCTION
     {"Neg", run_signed},
     {"Abs", run_signed},
     {"Relu", run_signed},
@@ -925,8 +846,6 @@ const leati_ref_entry leati_ref_elementwise[] = {
     {"QuickGelu", run_quick_gelu},
     {"Swish", run_swish},
     {"Softplus", run_softplus},
-    {"Softsign", run_softsign},
-    {"Mish", run_mish},
     {"Selu", run_selu},
     {"ThresholdedRelu", run_thresholded_relu},
     {"Shrink", run_shrink},
@@ -935,10 +854,6 @@ const leati_ref_entry leati_ref_elementwise[] = {
     {"IsInf", run_is_inf},
     {"Sin", run_sin},
     {"Cos", run_cos},
-    {"Tan", run_tan},
-    {"Asin", run_asin},
-    {"Acos", run_acos},
-    {"Atan", run_atan},
     {"Sinh", run_sinh},
     {"Cosh", run_cosh},
     {"Asinh", run_asinh},
