@@ -193,63 +193,6 @@ static bool run_cum_sum(leati_ref_node *node) {
   return true;
 }
 
-/* Whether element `a` comes before `b`: the larger one or the smaller one, a NaN as what is above infinity, and of
- * equal ones the first (backend.h). */
-static bool ranks_before(const leati_ref_tensor *x, int64_t a, int64_t b, bool largest) {
-  const int64_t high = largest ? a : b, low = largest ? b : a;
-  bool above, below;
-  if (leati_ref_type_is_float(x->type)) {
-    const bool high_nan = isnan(x->f[high]), low_nan = isnan(x->f[low]);
-    above = high_nan ? !low_nan : x->f[high] > x->f[low];
-    below = low_nan ? !high_nan : x->f[high] < x->f[low];
-  } else {
-    above = leati_ref_type_less(x->type, x->i[low], x->i[high]);
-    below = leati_ref_type_less(x->type, x->i[high], x->i[low]);
-  }
-  return above || (!below && a < b);
-}
-
-static bool run_top_k(leati_ref_node *node) {
-  const leati_ref_tensor *x = node->inputs[0];
-  const leati_ref_tensor *wanted = node->inputs[1];
-  const bool largest = leati_ref_int(node, "largest", 1) != 0;
-  int32_t axis;
-  if (!leati_ref_axis(node, leati_ref_int(node, "axis", -1), x->rank, &axis)) {
-    return false;
-  }
-  const int64_t size = x->dims[axis];
-  if (wanted->count != 1 || wanted->i[0] < 0 || wanted->i[0] > size) {
-    return leati_ref_fail(node, "TopK: k must be one number, from 0 to the size of the axis");
-  }
-  const int64_t k = wanted->i[0];
-  int64_t dims[LEAT_MAX_RANK], inner = 1;
-  for (int32_t d = 0; d < x->rank; d++) {
-    dims[d] = d == axis ? k : x->dims[d];
-    inner *= d > axis ? x->dims[d] : 1;
-  }
-  for (uint32_t o = 0; o < node->output_count; o++) {
-    leati_ref_tensor_init(&node->outputs[o], o == 0 ? x->type : LEATI_REF_INT64, x->rank, dims);
-  }
-  for (int64_t row = 0; k > 0 && row < x->count / size; row++) {
-    const int64_t from = row / inner * size * inner + row % inner, to = row / inner * k * inner + row % inner;
-    int64_t before = -1;
-    for (int64_t rank = 0; rank < k; rank++) {
-      /* The first of those that come behind the one before. */
-      int64_t next = -1;
-      for (int64_t i = from; i < from + size * inner; i += inner) {
-        const bool left = before < 0 || ranks_before(x, before, i, largest);
-        next = left && i != before && (next < 0 || ranks_before(x, i, next, largest)) ? i : next;
-      }
-      leati_ref_tensor_copy_element(&node->outputs[0], to + rank * inner, x, next);
-      if (node->output_count > 1) {
-        node->outputs[1].i[to + rank * inner] = (next - from) / inner;
-      }
-      before = next;
-    }
-  }
-  return true;
-}
-
 const leati_ref_entry leati_ref_index[] = {
     {"Gather", run_gather},
     {"GatherElements", run_elements},
@@ -258,6 +201,5 @@ const leati_ref_entry leati_ref_index[] = {
     {"ScatterND", run_nd},
     {"TensorScatter", run_tensor_scatter},
     {"CumSum", run_cum_sum},
-    {"TopK", run_top_k},
     {NULL, NULL},
 };

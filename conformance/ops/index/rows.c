@@ -25,19 +25,6 @@
 #define TENSOR_SCATTER_OF(named, t, most, views) \
   OF_TYPE("TensorScatter", named, 24, views, RANGE_OF(t, 0, most, 2, 7, 3), RANGE_OF(t, 0, most, 2, 2, 3), LIST(1, 5))
 
-/* The best along an axis, and where they are. */
-#define TOP_K(named, version, views, along, largest_first, ...)                                \
-  {                                                                                            \
-    .name = "TopK", .label = named, .since_version = version, .outputs = 2, .variants = views, \
-    .attributes = {A_INT("axis", along), A_INT("largest", largest_first)}, .inputs = {         \
-      __VA_ARGS__                                                                              \
-    }                                                                                          \
-  }
-/* A type: short rows, and some longer than a workgroup may sort, with equal elements. */
-#define TOP_K_OF(named, t, least, most)                                                             \
-  TOP_K(named, 24, VIEW_TRANSPOSED | VIEW_OFFSET, -1, 1, RANGE_OF(t, least, most, 5, 33), LIST(9)), \
-      TOP_K(named "_smallest", 24, 0, 0, 0, RANGE_OF(t, least, most, 70, 3), LIST(70)),             \
-      TOP_K(named "_long", 24, 0, -1, 1, RANGE_OF(t, least, most, 2, 4500), LIST(1500))
 static const leati_op_spec specs[] = {
     {.name = "Gather",
      .label = "float32",
@@ -267,72 +254,6 @@ static const leati_op_spec specs[] = {
     CASE("CumSum", "int32", 14, ATTRIBUTES(A_INT("reverse", 1)), I32_RANGE(-99, 99, 5, 17), I64_IS(NO_DIMS, 1)),
     CASE("CumSum", "int32_wraps", 14, NO_ATTRIBUTES, I32_IS(DIMS(4), 2147483647, 2147483647, 5, -2147483647),
          I64_IS(NO_DIMS, 0)),
-
-    {.name = "TopK",
-     .label = "float32",
-     .since_version = 11,
-     .outputs = 2,
-     .variants = ALL_VIEWS,
-     .threads = THREADS_8 | THREADS_16,
-     .inputs = {F32(5, 33), LIST(7)}},
-    TOP_K("first_axis", 24, VIEWS, 0, 1, F32(33, 5), LIST(7)),
-    TOP_K("middle_axis", 11, VIEWS, -2, 0, F32(2, 3, 19, 4), LIST(5)),
-    TOP_K("vector", 11, 0, 0, 1, F32(100), LIST(3)),
-    TOP_K("rank8", 11, 0, 3, 1, F32(2, 1, 2, 9, 1, 2, 1, 3), LIST(4)),
-    TOP_K("one", 11, 0, -1, 1, F32(3, 1), LIST(1)),
-    TOP_K("whole_rows", 11, VIEW_TRANSPOSED, -1, 1, F32(4, 64), LIST(64)),
-    TOP_K("rows_of_257", 11, 0, -1, 0, F32(3, 257), LIST(257)),
-    TOP_K("rows_of_512", 11, 0, -1, 1, F32(3, 512), LIST(100)),
-    TOP_K("rows_of_1000", 11, 0, -1, 0, F32(3, 1000), LIST(999)),
-    TOP_K("rows_of_2048", 11, VIEW_SLICED, -1, 1, F32(2, 2048), LIST(2048)),
-    TOP_K("many_rows", 11, 0, -1, 1, F32(1500, 5), LIST(2)),
-    TOP_K("many_columns", 11, 0, 0, 1, F32(6, 1500), LIST(2)),
-    TOP_K("rows_of_2049", 11, VIEW_OFFSET, -1, 1, F32(2, 2049), LIST(1)),
-    TOP_K("rows_of_4096", 24, 0, -1, 0, F32(2, 4096), LIST(2049)),
-    TOP_K("rows_of_10000", 11, VIEW_TRANSPOSED | VIEW_DYNAMIC, -1, 1, F32(2, 10000), LIST(300)),
-    TOP_K("long_columns", 11, VIEW_TRANSPOSED, 0, 1, F32(6200, 3), LIST(50)),
-    TOP_K("whole_long_rows", 11, 0, -1, 0, F32(2, 6145), LIST(6145)),
-    TOP_K("line_of_70000", 11, 0, 0, 1, F32(70000), LIST(20)),
-    TOP_K("ties", 11, 0, -1, 1, F32_IS(DIMS(2, 6), 1, -0.0f, 1, 0, 2, 0, 0, -0.0f, 0, -0.0f, -1, -1), LIST(5)),
-    TOP_K("ties_smallest", 11, 0, -1, 0, F32_IS(DIMS(2, 6), 1, -0.0f, 1, 0, 2, 0, 0, -0.0f, 0, -0.0f, -1, -1), LIST(5)),
-    TOP_K("long_ties", 24, 0, -1, 0, I32_RANGE(0, 3, 2, 7000), LIST(2500)),
-    TOP_K("special", 11, 0, -1, 1, F32_SPECIAL(1, 3, 37), LIST(30)),
-    TOP_K("special_smallest", 11, 0, -1, 0, F32_SPECIAL(1, 3, 37), LIST(37)),
-    TOP_K("long_special", 11, 0, -1, 1, F32_SPECIAL(3, 1, 4200), LIST(4000)),
-    /* NaNs are equal, whatever their signs. */
-    TOP_K("nans", 11, 0, -1, 1, F32_IS(DIMS(2, 5), -NAN, INFINITY, NAN, -INFINITY, -NAN, 1, NAN, -NAN, 2, NAN),
-          LIST(4)),
-    TOP_K("nans_smallest", 11, 0, -1, 0, F32_IS(DIMS(2, 5), -NAN, INFINITY, NAN, -INFINITY, -NAN, 1, NAN, -NAN, 2, NAN),
-          LIST(5)),
-    TOP_K("denormal", 11, 0, -1, 1, F32_DENORMAL(3, 40), LIST(40)),
-    TOP_K("int64_extremes", 11, 0, -1, 1,
-          I64_IS(DIMS(8), 0, 9223372036854775807, -1, -9223372036854775807, 4294967296, 4294967295, -4294967296, 1),
-          LIST(8)),
-    TOP_K("uint64_extremes", 11, 0, -1, 0,
-          INTS_OF(LEATI_REF_UINT64, DIMS(8), 0, 9223372036854775807, -1, -9223372036854775807, 4294967296, 4294967295,
-                  -2, 1),
-          LIST(8)),
-    TOP_K("none_wanted", 11, 0, -1, 1, F32(3, 7), LIST(0)),
-    TOP_K("none_of_nothing", 11, 0, -1, 1, F32(3, 0), LIST(0)),
-    TOP_K("no_rows", 11, 0, -1, 1, F32(0, 7), LIST(3)),
-    /* The best one is the same sorted or not. */
-    {.name = "TopK",
-     .label = "unsorted",
-     .since_version = 11,
-     .outputs = 2,
-     .attributes = {A_INT("sorted", 0)},
-     .inputs = {F32(5, 33), LIST(1)}},
-    {.name = "TopK", .label = "version_10", .since_version = 10, .outputs = 2, .inputs = {F32(5, 33), LIST(4)}},
-    TOP_K_OF("float16", LEATI_REF_FLOAT16, -9, 9),
-    TOP_K_OF("bfloat16", LEATI_REF_BFLOAT16, -9, 9),
-    TOP_K_OF("int8", LEATI_REF_INT8, -128, 127),
-    TOP_K_OF("int16", LEATI_REF_INT16, -32768, 32767),
-    TOP_K_OF("int32", LEATI_REF_INT32, -2000000000, 2000000000),
-    TOP_K_OF("int64", LEATI_REF_INT64, -2000000000, 2000000000),
-    TOP_K_OF("uint8", LEATI_REF_UINT8, 0, 255),
-    TOP_K_OF("uint16", LEATI_REF_UINT16, 0, 65535),
-    TOP_K_OF("uint32", LEATI_REF_UINT32, 0, 2000000000),
-    TOP_K_OF("uint64", LEATI_REF_UINT64, 0, 2000000000),
 };
 
 /* Running sums over a row so long that a kernel may not get through it at once (software devices cut loops short). */
