@@ -34,17 +34,17 @@ typedef enum leati_rank {
   LEATI_RANK_MEMORY,         /**< one size class (memory/size_class.c) */
   LEATI_RANK_SEGMENTS,       /**< the table of live segments (memory/segment_table.c) */
   LEATI_RANK_STAMPS,         /**< the stamps of one block (memory/block.c) */
-  LEATI_RANK_HAZARDS,        /**< under guard, writes in flight and what streams come after (streams/hazards.c) */
+  LEATI_RANK_HAZARDS,        /**< under guard, writes in flight and what streams come after (record/hazards.c) */
   LEATI_RANK_DELIVERIES,     /**< one timeline's downloads on their way to the host (timeline/timeline.c) */
   LEATI_RANK_TIMELINE,       /**< one timeline's submissions in flight (timeline/timeline.c) */
   LEATI_RANK_EXTERNAL,       /**< semaphores of other APIs (timeline/external_semaphore.c) */
   LEATI_RANK_FREE_TIMELINES, /**< timelines that no stream has (timeline/timeline.c) */
   LEATI_RANK_STAGING,        /**< free staging chunks (device/chunk.c) */
-  LEATI_RANK_TIMESTAMPS,     /**< free timestamp queries (streams/timestamp.c) */
-  LEATI_RANK_FIRST,          /**< the first submission to each queue (streams/commit_group.c) */
+  LEATI_RANK_TIMESTAMPS,     /**< free timestamp queries (submit/timestamp.c) */
+  LEATI_RANK_FIRST,          /**< the first submission to each queue (submit/commit_group.c) */
   LEATI_RANK_FINDING,        /**< what guarding found and nobody was told yet (device/finding.c) */
-  LEATI_RANK_PROFILER,       /**< records that nobody has read yet (streams/profiler.c) */
-  LEATI_RANK_TRACE,          /**< the trace of LEAT_PROFILE (streams/trace.c) */
+  LEATI_RANK_PROFILER,       /**< records that nobody has read yet (record/profiler.c) */
+  LEATI_RANK_TRACE,          /**< the trace of LEAT_PROFILE (record/trace.c) */
 } leati_rank;
 
 /** A mutex with a rank. */

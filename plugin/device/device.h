@@ -85,24 +85,24 @@ struct leat_device {
   /** Buffers and descriptor sets that were destroyed. Raised before they are (release), so that whoever is handed an
    * object that came after, and may have its handle, sees it (acquire). */
   _Atomic uint32_t destroyed;
-  /** Who asks for records of what is done (streams/profiler.h); 0: nobody. Relaxed: whoever has to see a change was
+  /** Who asks for records of what is done (record/profiler.h); 0: nobody. Relaxed: whoever has to see a change was
    * told of it by the call that made it. */
   _Atomic uint32_t profiling;
-  /** Pipelines that requests have compiled (streams/compilation.h). Relaxed: it is only told. */
+  /** Pipelines that requests have compiled (record/compilation.h). Relaxed: it is only told. */
   _Atomic uint32_t compiled_in_requests;
   /** All timelines, linked by `next`, in use or not. They are added at the head (release) and stay, so the
    * list is walked without a lock (acquire). */
   _Atomic(struct leati_timeline *) timelines;
-  struct leati_semaphore *semaphores[LEATI_LANES_MAX]; /**< by queue; streams/lane.c */
+  struct leati_semaphore *semaphores[LEATI_LANES_MAX]; /**< by queue; submit/lane.c */
   struct leati_budget *budget;                         /**< device/budget.c */
   struct leati_chunks *chunks;                         /**< device/chunk.c */
   struct leati_memory *memory;                         /**< memory/memory.c */
   struct leati_pipelines *pipelines;                   /**< device/pipeline.c */
-  struct leati_lanes *lanes;                           /**< streams/lane.c */
-  struct leati_timestamps *timestamps;                 /**< streams/timestamp.c; NULL: no timestamps */
-  struct leati_profiler *profiler;                     /**< streams/profiler.c */
+  struct leati_lanes *lanes;                           /**< submit/lane.c */
+  struct leati_timestamps *timestamps;                 /**< submit/timestamp.c; NULL: no timestamps */
+  struct leati_profiler *profiler;                     /**< record/profiler.c */
   struct leati_streams *streams;                       /**< streams/free_streams.c */
-  struct leati_hazards *hazards;                       /**< streams/hazards.c; NULL: it is not guarded */
+  struct leati_hazards *hazards;                       /**< record/hazards.c; NULL: it is not guarded */
   struct leati_stream_pool *pool;                      /**< streams/stream_pool.c */
   struct leati_ops *ops;                               /**< ops/core/op_table.c */
   struct leati_graphs *graphs;                         /**< graph/graph_table.c */

@@ -6,7 +6,7 @@
  * Every kernel has one calling convention: set 0, binding 0 is a uniform buffer with a dynamic offset that holds the
  * kernel's argument record in std430 layout (at most LEATI_ARGS_MAX bytes); buffers come as device addresses in it. A
  * second pipeline of the same kernel takes several records, one behind the other, for as many workgroups along z; it is
- * made when equal dispatches have met (streams/merger.h). What is constant per pipeline (operation, tile) comes as
+ * made when equal dispatches have met (submit/merger.h). What is constant per pipeline (operation, tile) comes as
  * specialisation constants, by name: leat_kernels.h. They also say which functions a kernel calls that links:
  * leati_kernel_module().
  */
@@ -56,7 +56,7 @@ LEATI_OWN_LINE(leati_pipeline);
 bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out);
 /** Compiles a pipeline, which is found from then on. That may take long: hold no lock. A thread that wants one
  * which another compiles waits for that (`*out_compiled` is false): then look for it again, since the other may have
- * failed. streams/compilation.h says what counts it.
+ * failed. record/compilation.h says what counts it.
  * @errors OUT_OF_MEMORY, INTERNAL */
 int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, bool *out_compiled, leat_error *err);
 

@@ -15,7 +15,7 @@
 #include "ops/core/op_state.h"
 #include "ops/core/op_table.h"
 #include "ops/core/plan_cache.h"
-#include "streams/compilation.h"
+#include "record/compilation.h"
 
 /* Constants whose elements are kept on the host, of numbers and of what is taken for indices, sizes and masks. */
 #define SMALL_CONSTANT_BYTES 64

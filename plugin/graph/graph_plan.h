@@ -8,7 +8,7 @@
 
 #include "graph/graph.h"
 #include "memory/tensor.h"
-#include "streams/plan.h"
+#include "record/plan.h"
 
 /** What a plan knows of an input or output. */
 typedef struct leati_known_tensor {

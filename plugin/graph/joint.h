@@ -10,7 +10,7 @@
 #include <leat/backend.h>
 #include <stdbool.h>
 
-#include "streams/plan.h"
+#include "record/plan.h"
 
 /** leati_storage::binding of one that lies in the arena. */
 #define LEATI_IN_ARENA UINT32_MAX

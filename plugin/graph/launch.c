@@ -11,7 +11,7 @@
 #include "graph/graph_plan_key.h"
 #include "graph/inference.h"
 #include "ops/core/arguments.h"
-#include "streams/compilation.h"
+#include "record/compilation.h"
 #include "streams/recorder.h"
 #include "streams/staged_copy.h"
 #include "streams/stream.h"

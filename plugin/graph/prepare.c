@@ -6,7 +6,7 @@
 #include "graph/graph_plan_key.h"
 #include "graph/inference.h"
 #include "graph/launch.h"
-#include "streams/compilation.h"
+#include "record/compilation.h"
 
 /* Imports the inputs, each where it will be. */
 static int32_t import_inputs(const leat_graph *graph, const DLTensor *const *inputs, leati_view *views,

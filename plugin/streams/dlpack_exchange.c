@@ -7,8 +7,8 @@
 #include "device/device.h"
 #include "memory/memory.h"
 #include "memory/tensor.h"
+#include "record/extent.h"
 #include "streams/event.h"
-#include "streams/extent.h"
 #include "streams/stream.h"
 
 /* A tensor that went out: what its deleter needs. Both structs of DLPack, so that there is one way out. */

@@ -3,10 +3,10 @@
 
 #include "core/status.h"
 #include "streams/free_streams.h"
-#include "streams/lane.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
 #include "streams/wait.h"
+#include "submit/lane.h"
 
 int32_t leati_event_check(const leat_event *event, const leat_device *device, leat_error *err) {
   if (leati_kind_of(event) != LEATI_KIND_EVENT) {

@@ -8,8 +8,8 @@
 #include <leat/backend.h>
 
 #include "device/device.h"
-#include "streams/hazards.h"
-#include "streams/timestamp.h"
+#include "record/hazards.h"
+#include "submit/timestamp.h"
 #include "timeline/timeline.h"
 
 struct leat_event {

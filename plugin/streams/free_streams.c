@@ -5,13 +5,13 @@
 #include "device/device.h"
 #include "memory/memory.h"
 #include "policy/constants.h"
+#include "record/hazards.h"
+#include "record/profiler.h"
 #include "streams/event.h"
-#include "streams/hazards.h"
-#include "streams/lane.h"
-#include "streams/profiler.h"
 #include "streams/stream_state.h"
-#include "streams/timestamp.h"
 #include "streams/wait.h"
+#include "submit/lane.h"
+#include "submit/timestamp.h"
 
 struct leati_streams {
   leati_mutex lock;          /* guards everything below */

@@ -7,10 +7,10 @@
 #include "core/gate.h"
 #include "core/status.h"
 #include "device/device.h"
+#include "record/profiler.h"
+#include "record/trace.h"
 #include "streams/free_streams.h"
-#include "streams/lane.h"
-#include "streams/profiler.h"
-#include "streams/trace.h"
+#include "submit/lane.h"
 
 static int32_t profiler_start(leat_device *device, uint32_t capacity, uint64_t flags, leat_error *err) {
   LEATI_ENTER(err);

@@ -6,7 +6,7 @@
 #include "core/status.h"
 #include "memory/memory.h"
 #include "policy/submitting.h"
-#include "streams/compilation.h"
+#include "record/compilation.h"
 #include "streams/free_streams.h"
 #include "streams/recorder_state.h"
 

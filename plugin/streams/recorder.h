@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The recorder: what operators put into a stream, and how: plans (streams/plan.h) and copies. Nothing above this room
+ * The recorder: what operators put into a stream, and how: plans (record/plan.h) and copies. Nothing above this room
  * knows that queues exist.
  *
  * Commands are kept as plain data and turned into a VkCommandBuffer when the list is submitted. So an operation that
@@ -17,7 +17,7 @@
 #include "memory/block.h"
 #include "memory/staging.h"
 #include "memory/tensor.h"
-#include "streams/plan.h"
+#include "record/plan.h"
 #include "timeline/timeline.h"
 
 /** What is staged begins at a multiple of so many bytes of a chunk. */

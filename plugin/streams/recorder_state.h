@@ -10,7 +10,7 @@
 #include "memory/memory.h"
 #include "memory/staging.h"
 #include "policy/submitting.h"
-#include "streams/hazards.h"
+#include "record/hazards.h"
 #include "streams/recorder.h"
 #include "streams/stream_state.h"
 

@@ -10,11 +10,12 @@
 #include "core/array.h"
 #include "core/status.h"
 #include "device/device.h"
-#include "streams/command_buffer.h"
-#include "streams/hazards.h"
-#include "streams/lane.h"
-#include "streams/profile.h"
-#include "streams/ranges.h"
+#include "record/hazards.h"
+#include "record/profile.h"
+#include "record/ranges.h"
+#include "submit/command_buffer.h"
+#include "submit/lane.h"
+#include "submit/timestamp.h"
 #include "timeline/timeline.h"
 
 struct leat_stream {

@@ -9,8 +9,8 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "policy/waiting.h"
-#include "streams/lane.h"
-#include "streams/profile.h"
+#include "record/profile.h"
+#include "submit/lane.h"
 
 /* A wait on its way. */
 typedef struct wait {

@@ -53,7 +53,7 @@ typedef struct leati_submission {
   _Atomic uint64_t semaphore_value;
   leati_point waits[LEATI_LANES_MAX];                  /**< by lane; what must be reached before it starts */
   leati_external_point external_wait, external_signal; /**< likewise; what rises to a value when it has run */
-  struct leati_command *commands;                      /**< streams/command_buffer.h */
+  struct leati_command *commands;                      /**< record/command.h */
   uint32_t command_count, command_capacity;
   uint32_t barrier_count; /**< of the commands, and of some that were taken back: about how long the list will run */
   uint64_t work_us;       /**< of the commands: estimate of what they take the device (policy/submitting.h) */
@@ -64,7 +64,7 @@ typedef struct leati_submission {
   uint32_t delivery_count, delivery_capacity;
   leati_check *checks; /**< looked at when it has run */
   uint32_t check_count, check_capacity;
-  struct leati_profile_list *profile; /**< streams/profile.h; NULL: it is not profiled. leati_free() frees it */
+  struct leati_profile_list *profile; /**< record/profile.h; NULL: it is not profiled. leati_free() frees it */
   uint64_t owner;                     /**< leati_timeline::owner when it was pushed */
   uint64_t order; /**< of two lists of which one may come after the other, that one's is higher; set with the value */
   bool waited;    /**< it waits for other timelines on the device, so the downloads behind those come before its end */

@@ -86,14 +86,14 @@ GOOD = '/** Lists. Larger: more. From: reasoning.\n * Measure: op. */\n#define L
 TUNED = {TABLE: GOOD.replace('op.', '--tune.'), SUBJECTS: 'OF(ALWAYS, SUMS, "a", 1),\nOF(ALWAYS, SUMS, "b", 1)',
          TUNING: '  X(LEATI_A, a, 0, 8) \\\n  X(LEATI_B, b, 1, 2)\n',
          ROOM + 'a.c': 'int i = t->a + t->b;\n'}
-USE = {'plugin/streams/lane.c': 'int i = LEATI_A + LEATI_B;\n'}
+USE = {'plugin/submit/lane.c': 'int i = LEATI_A + LEATI_B;\n'}
 
 CANARIES = [
     ({TABLE: GOOD, **USE}, None),
     ({TABLE: GOOD.replace('From:', 'Of'), **USE}, 'LEATI_A has no "From:"'),
     ({TABLE: GOOD.replace('From:', 'Of'), **USE}, 'LEATI_B has no "From:"'),
     ({TABLE: GOOD.replace('#define LEATI_B', '\n#define LEATI_B'), **USE}, 'LEATI_B has no "Larger:"'),
-    ({TABLE: GOOD, 'plugin/streams/lane.c': '/* LEATI_B */\nint i = LEATI_A;\n'}, 'nothing uses LEATI_B'),
+    ({TABLE: GOOD, 'plugin/submit/lane.c': '/* LEATI_B */\nint i = LEATI_A;\n'}, 'nothing uses LEATI_B'),
     (TUNED, None),
     ({**TUNED, TABLE: GOOD}, 'the comment above LEATI_A does not say'),
     ({**TUNED, TUNING: '  X(LEATI_A, a, 0, 8)\n', **USE}, 'LEATI_B is measured by --tune, but'),

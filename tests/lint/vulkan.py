@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""vulkan.py TREE: only plugin/streams/ submits to a queue, and only plugin/device/vulkan.c opens the Vulkan library.
+"""vulkan.py TREE: only plugin/submit/ submits to a queue, and only plugin/device/vulkan.c opens the Vulkan library.
 
 But for tools/bench/floor.c, which measures Vulkan without Leat.
 """
@@ -19,8 +19,8 @@ def check(tree):
             continue
         for number, line in enumerate(lint.strip_comments(tree.text(path)).splitlines(), 1):
             where = f'{path}:{number}'
-            if SUBMIT.search(line) and not path.startswith('plugin/streams/'):
-                yield f'{where}: submits to a queue; only plugin/streams/ may'
+            if SUBMIT.search(line) and not path.startswith('plugin/submit/'):
+                yield f'{where}: submits to a queue; only plugin/submit/ may'
             if OPEN.search(line) and path != 'plugin/device/vulkan.c':
                 if path.startswith('plugin/'):
                     yield f'{where}: opens a library; in plugin/ only plugin/device/vulkan.c may'
@@ -36,7 +36,7 @@ CANARIES = [
     ({'tools/leat-info.c': 'handle = dlopen("libvulkan.so.1", 1);\n'}, 'opens the Vulkan library'),
     ({'tools/bench/rig.c': 'f->QueueSubmit(q, 1, &info, fence);\n'}, 'submits to a queue'),
     ({FLOOR: 'dlopen("libvulkan.so.1", 1);\nf->QueueSubmit(q, 1, &info, fence);\n'}, None),
-    ({'plugin/streams/lane.c': 'vk.QueueSubmit(queue, 1, batch, 0);\n', 'plugin/device/vulkan.h': 'X(QueueSubmit)\n',
+    ({'plugin/submit/lane.c': 'vk.QueueSubmit(queue, 1, batch, 0);\n', 'plugin/device/vulkan.h': 'X(QueueSubmit)\n',
       'plugin/device/vulkan.c': 'dlopen("libvulkan.so.1", 1);\n',
       'plugin/device/device.c': '/* vkQueueSubmit() */ "vkQueueSubmit"\n',
       'host-shim/loader.c': 'dlopen(path, 1);\n'}, None),

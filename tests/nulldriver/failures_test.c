@@ -10,11 +10,11 @@
 #include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
-#include "streams/lane.h"
 #include "streams/recorder.h"
 #include "streams/staged_copy.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
+#include "submit/lane.h"
 
 static void *wait_for_failed_event(void *event) {
   return h.api->event->wait(event, -1, NULL) == LEAT_ERROR_OUT_OF_MEMORY ? NULL : event;

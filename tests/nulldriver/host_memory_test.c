@@ -9,8 +9,8 @@
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
 #include "policy/allocation.h"
-#include "streams/lane.h"
 #include "streams/stream_state.h"
+#include "submit/lane.h"
 
 static void *take(uint64_t size) {
   void *memory = NULL;

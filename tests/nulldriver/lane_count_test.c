@@ -8,8 +8,8 @@
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
 #include "policy/lane_tuner.h"
-#include "streams/lane.h"
 #include "streams/stream_state.h"
+#include "submit/lane.h"
 
 /* The time, if it is made up, and what is learnt from: set and read by one test. */
 static _Atomic uint64_t made_up_ns; /* 0: it is not */

@@ -11,9 +11,9 @@
 #include "nulldriver/test_host.h"
 #include "policy/constants.h"
 #include "policy/traits.h"
-#include "streams/lane.h"
 #include "streams/recorder.h"
 #include "streams/staged_copy.h"
+#include "submit/lane.h"
 
 /* Relus of a chain, each from a block to the next; fewer than are submitted before anybody asks. EACH of them fit into
  * a submission, with an upload before or a download behind. */

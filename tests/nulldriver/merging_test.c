@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
-#include "streams/lane.h"
+#include "submit/lane.h"
 
 /* More than one dispatch serves. */
 enum { STREAMS = LEATI_MERGE_MAX + 3, STEPS = 4 };

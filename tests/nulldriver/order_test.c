@@ -11,8 +11,8 @@
 
 #include "device/device.h"
 #include "nulldriver/test_host.h"
-#include "streams/lane.h"
 #include "streams/stream_state.h"
+#include "submit/lane.h"
 
 enum { COUNT = 256, STEPS = 8, CHAINS = 12, STREAMS = 16, QUEUES = 8 };
 

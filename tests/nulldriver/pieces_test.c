@@ -15,9 +15,9 @@
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
 #include "policy/allocation.h"
-#include "streams/lane.h"
 #include "streams/staged_copy.h"
 #include "streams/stream_state.h"
+#include "submit/lane.h"
 
 /* Floats of a download that goes in PIECES, the last of which is smaller than the others. */
 enum { PIECES = 3, FLOATS = PIECES * (int)(LEATI_DOWNLOAD_PIECE / sizeof(float)) + 1001 };

@@ -12,8 +12,8 @@
 #include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
-#include "streams/lane.h"
 #include "streams/stream_state.h"
+#include "submit/lane.h"
 
 /* ---- Taking ---------------------------------------------------------------------------------------------------------
  */

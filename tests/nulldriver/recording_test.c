@@ -11,8 +11,8 @@
 #include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
-#include "streams/lane.h"
 #include "streams/stream_state.h"
+#include "submit/lane.h"
 
 /* The device works while the rest is recorded. */
 static void a_long_list_goes_without_being_asked(void **state) {

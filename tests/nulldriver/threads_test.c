@@ -15,9 +15,9 @@
 #include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
-#include "streams/lane.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
+#include "submit/lane.h"
 
 /* ---- Threads that wait ----------------------------------------------------------------------------------------------
  */

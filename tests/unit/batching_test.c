@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a lane learns of its batches: how many to have in flight, and whom to wait for. Times are made up. */
-#include "streams/batching.h"
+#include "submit/batching.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

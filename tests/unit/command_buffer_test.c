@@ -3,7 +3,7 @@
  * ones are dispatches and capitals copies, and '|' stands for a barrier that the next command needs. What was written
  * is such a word too, with the stages of each barrier: c computes, t transfers, h is the host. A number stands before
  * the letter of a dispatch that was merged of so many. */
-#include "streams/command_buffer.h"
+#include "submit/command_buffer.h"
 
 #include <stdio.h>
 #include <string.h>

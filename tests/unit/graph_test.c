@@ -12,8 +12,8 @@
 #include "graph/evaluate.h"
 #include "graph/graph.h"
 #include "graph/graph_plan.h"
-#include "streams/lane.h"
-#include "streams/lane_state.h"
+#include "submit/lane.h"
+#include "submit/lane_state.h"
 #include "unit_network.h"
 
 /* ---- Nodes that move elements -------------------------------------------------------------------------------------

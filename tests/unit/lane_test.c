@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Group commit: which lists wait for company, that they never stay behind, and what becomes of a group that the queue
  * refuses. */
-#include "streams/lane.h"
+#include "submit/lane.h"
 
 #include <linux/futex.h>
 #include <pthread.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Dispatches of several streams that are merged, of a kernel whose workgroups count each other: a product whose sums
  * are split gives the bits that it gives alone, and leaves its counters as it found them. */
-#include "streams/merger.h"
+#include "submit/merger.h"
 
 #include <string.h>
 
-#include "streams/lane.h"
-#include "streams/lane_state.h"
 #include "streams/stream_state.h"
+#include "submit/lane.h"
+#include "submit/lane_state.h"
 #include "unit_fixture.h"
 #include "unit_network.h"
 

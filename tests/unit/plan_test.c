@@ -8,7 +8,7 @@
 #include "ops/core/op_state.h"
 #include "ops/core/planner.h"
 #include "policy/constants.h"
-#include "streams/plan.h"
+#include "record/plan.h"
 #include "unit_fixture.h"
 
 /* ---- What is counted ----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "streams/command.h"
+#include "record/command.h"
 #include "streams/stream_state.h"
 #include "unit_network.h"
 

@@ -32,7 +32,7 @@ JOBS = (
         "ONNX's node tests, drawn models and products, decoders; the oldest ONNX Runtime",
         tests=r'onnx\.(nodes|bodies$|islands|products|fused|nbits|decoding|einsum|profiling)(\.|$)|onnx\..*\.oldest$'
               r'|onnx\.release\.oldest'),
-    Job('models', 25, COMPUTING + f'|plugin/streams/|{PROVIDER}|tests/models/|tools/[^/]*$',
+    Job('models', 25, COMPUTING + f'|plugin/(record|submit|streams)/|{PROVIDER}|tests/models/|tools/[^/]*$',
         'ten whole models, in float16, quantised, node by node',
         tests=r'models\.(?!((bert|resnet|gpt2)\.dynamo\.sessions4|dispatches)$)'),
     Job('newest', 540, COMPUTING + '|plugin/device/|conformance/|tests/unit/',
@@ -42,7 +42,7 @@ JOBS = (
     Job('tsan', 180, 'plugin/|common/|host-shim/(batch|stream)|tests/(nulldriver|batch|life)/',
         'the plugin and the batch queue under the thread sanitizer'),
     Job('limits', 29, COMPUTING + '|plugin/device/|tests/limits/', 'cases on devices with other limits'),
-    Job('life', 60, 'common/|plugin/(core|device|streams)/|plugin/backend|host-shim/|tests/life/',
+    Job('life', 60, 'common/|plugin/(core|device|record|submit|streams)/|plugin/backend|host-shim/|tests/life/',
         'scenes of processes that exit, fork and are killed, ten times each',
         tests=r'life\.(?!canary$)'),
     Job('clang', 31, C, 'the build with clang, without warnings'),

@@ -6,7 +6,7 @@
 #define LEAT_PLUGIN_OPS_CORE_ARGUMENTS_H_
 
 #include "ops/core/op.h"
-#include "streams/plan.h"
+#include "record/plan.h"
 
 /** Everything that a call needs, on the caller's stack for usual numbers of arguments. */
 typedef struct leati_arguments {

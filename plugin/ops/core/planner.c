@@ -8,7 +8,7 @@
 #include "device/device.h"
 #include "memory/memory.h"
 #include "policy/submitting.h"
-#include "streams/compilation.h"
+#include "record/compilation.h"
 
 /* Bindings lie so far apart that no view of one reaches another. */
 #define ORIGIN_SHIFT 48

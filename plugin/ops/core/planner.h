@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "memory/tensor.h"
-#include "streams/plan.h"
+#include "record/plan.h"
 
 /** Bytes modulo which a plan knows the addresses of its tensors. */
 #define LEATI_PROMISED 16u
@@ -57,7 +57,7 @@ typedef struct leati_dispatch_desc {
   leati_pipeline_key pipeline;
   const void *args;   /**< argument record, std430; copied */
   uint32_t args_size; /**< bytes, at most LEATI_ARGS_MAX */
-  uint32_t groups[3]; /**< workgroups, one along z: that is for merging (streams/merger.h); a zero count makes the
+  uint32_t groups[3]; /**< workgroups, one along z: that is for merging (submit/merger.h); a zero count makes the
                            dispatch a no-op */
   uint32_t read_count, write_count;
   const leati_access *reads;  /**< what the kernel may read */
