@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "common/error.h"
 
 /* Says whether a library of this machine's kind has been cut off. The dynamic loader does not check: it maps what the
  * file claims to hold, and dies of SIGBUS where the file has ended. A file of another kind is left for it to refuse.

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "common/error.h"
 #include "library.h"
 #include "stubs.h"
 
@@ -236,4 +236,8 @@ int32_t leat_host_load(const char *path, const leat_backend_api **out, leat_erro
   *out = &file->tables.backend;
   leati_error_clear(err);
   return LEAT_OK;
+}
+
+const char *leat_host_status_name(int32_t code) {
+  return leati_error_name(code);
 }

@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "error.h"
+#include "common/error.h"
 
 typedef void (*leati_function)(void);
 

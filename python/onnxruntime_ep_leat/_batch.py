@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Requests of many threads or coroutines, run as batches: libleat_batch (host-shim/leat/batch.h) for Python."""
+"""Requests of many threads or coroutines, run as batches: libleat_batch (batch/leat/batch.h) for Python."""
 from __future__ import annotations
 
 import asyncio

@@ -18,8 +18,8 @@ import which  # noqa: E402
 
 TESTS = ctest_plan.listed(BUILD)
 FILES = [os.path.relpath(os.path.join(folder, name), TREE)
-         for top in ('', 'abi', '.ci', 'cmake', 'common', 'conformance', 'debian', 'docs', 'examples', 'host-shim',
-                     'plugin', 'python', 'tests', 'tools')
+         for top in ('', 'abi', 'batch', '.ci', 'cmake', 'common', 'conformance', 'debian', 'docs', 'examples',
+                     'host-shim', 'plugin', 'python', 'tests', 'tools')
          for folder, folders, names in os.walk(os.path.join(TREE, top)) for name in names
          if top or not folders.clear()]
 

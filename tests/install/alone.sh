@@ -49,7 +49,7 @@ grep -q ONNXRUNTIME_INCLUDE_DIR "$work/log" || stop "canary: the provider does n
 configure plugin || stop "configuring the plugin alone"
 within ninja -C "$work/build" || stop "building the plugin alone"
 within ninja -C "$work/build" -t deps || stop "what was read cannot be told"
-foreign=$(grep -E '/(glib-2\.0|json-glib-1\.0|onnxruntime|c\+\+|python3[^/]*)/|cmocka|host-shim|conformance|/tools/' "$work/log" || :)
+foreign=$(grep -E '/(glib-2\.0|json-glib-1\.0|onnxruntime|c\+\+|python3[^/]*)/|cmocka|host-shim|/batch/|conformance|/tools/' "$work/log" || :)
 [ -z "$foreign" ] || stop "the plugin's sources read $foreign"
 grep -q 'dlpack/dlpack\.h' "$work/log" || stop "canary: the headers that were read are not in this list"
 within cmake --install "$work/build" --prefix "$work/installed" --component plugin || stop "installing the plugin alone"

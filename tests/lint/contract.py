@@ -10,7 +10,7 @@ import re
 
 import lint
 
-HEADERS = ['abi/leat/backend.h', 'host-shim/leat/host.h', 'host-shim/leat/batch.h']
+HEADERS = ['abi/leat/backend.h', 'host-shim/leat/host.h', 'batch/leat/batch.h']
 
 # A function type, a slot of a table, an exported function, or an inline one with its body, with the comment that stands
 # above it, if any.

@@ -42,7 +42,7 @@ CACHE = {'XDG_CACHE_HOME': '/dev/null'}
 def read_by_code(tree):
     """Where each variable is read."""
     found = {}
-    for path in tree.matching(r'^(plugin|host-shim|conformance|tools|examples)/.*\.(c|h)$'):
+    for path in tree.matching(r'^(batch|plugin|host-shim|conformance|tools|examples)/.*\.(c|h)$'):
         # Mutants are driven by the suite that they test; nobody sets their variables.
         if path.startswith('conformance/mutants/'):
             continue
@@ -54,7 +54,7 @@ def read_by_code(tree):
 
 
 def check_secure(tree):
-    for path in tree.matching(r'^(common|plugin|host-shim)/.*\.(c|h)$'):
+    for path in tree.matching(r'^(batch|common|plugin|host-shim)/.*\.(c|h)$'):
         if PLAIN_GETENV.search(lint.strip_comments(tree.text(path))):
             yield f'{path}: a library reads the environment by secure_getenv() alone'
 

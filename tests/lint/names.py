@@ -11,7 +11,7 @@ import re
 
 import lint
 
-ROOMS = ('common', 'conformance', 'host-shim', 'plugin', 'tools')
+ROOMS = ('batch', 'common', 'conformance', 'host-shim', 'plugin', 'tools')
 FROZEN = r'^tests/abi/v\d'
 # In a file that is formatted, what begins in the first column is not inside of anything.
 FUNCTION = re.compile(r'^(?!static|typedef|#|\s)[^\n;={]*?\b(leati_\w+)\([^;{]*\{', re.M)

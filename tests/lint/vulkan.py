@@ -14,7 +14,7 @@ FLOOR = 'tools/bench/floor.c'
 
 
 def check(tree):
-    for path in tree.matching(r'^(plugin|host-shim|conformance|tools|examples)/.*\.(c|h)$'):
+    for path in tree.matching(r'^(batch|plugin|host-shim|conformance|tools|examples)/.*\.(c|h)$'):
         if path == FLOOR:
             continue
         for number, line in enumerate(lint.strip_comments(tree.text(path)).splitlines(), 1):

@@ -7,7 +7,7 @@
 #include "batch_clock.h"
 #include "batch_form.h"
 #include "batch_worker.h"
-#include "error.h"
+#include "common/error.h"
 
 /* The queue that this thread works for. */
 static _Thread_local const leat_batch_queue *serving;

@@ -2,8 +2,8 @@
 /** @file
  * The threads of a batch queue, which run its batches.
  */
-#ifndef LEAT_HOST_SHIM_BATCH_CREW_H_
-#define LEAT_HOST_SHIM_BATCH_CREW_H_
+#ifndef LEAT_BATCH_BATCH_CREW_H_
+#define LEAT_BATCH_BATCH_CREW_H_
 
 #include "batch_queue.h"
 
@@ -19,4 +19,4 @@ int32_t leati_batch_crew_start(leat_batch_queue *queue, uint32_t index, const le
  * @param all false: those that have left */
 void leati_batch_crew_join(leat_batch_queue *queue, bool all);
 
-#endif /* LEAT_HOST_SHIM_BATCH_CREW_H_ */
+#endif /* LEAT_BATCH_BATCH_CREW_H_ */

@@ -3,8 +3,8 @@
  * A request of a batch queue: its inputs, its results or its failure, and where it is. Who may do what with it, and
  * when, is the queue's.
  */
-#ifndef LEAT_HOST_SHIM_BATCH_TICKET_H_
-#define LEAT_HOST_SHIM_BATCH_TICKET_H_
+#ifndef LEAT_BATCH_BATCH_TICKET_H_
+#define LEAT_BATCH_BATCH_TICKET_H_
 
 #include <leat/batch.h>
 #include <pthread.h>
@@ -71,4 +71,4 @@ void leati_batch_ticket_fail(leat_batch_ticket *ticket, int32_t code, int32_t na
  * @return the request's status */
 int32_t leati_batch_ticket_report(const leat_batch_ticket *ticket, leat_error *err);
 
-#endif /* LEAT_HOST_SHIM_BATCH_TICKET_H_ */
+#endif /* LEAT_BATCH_BATCH_TICKET_H_ */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "batch_tensor.h"
-#include "error.h"
+#include "common/error.h"
 
 int32_t leati_batch_import(const void *from, size_t known, const char *what, void *out, leat_error *err) {
   uint32_t size = 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "batch_worker.h"
 
-#include <leat/host.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "common/error.h"
 
 void leati_batch_worker_free(leati_batch_worker *self, uint32_t input_count) {
   for (uint32_t i = 0; self->buffers && i < input_count; ++i) {
@@ -189,7 +188,7 @@ void leati_batch_worker_run(leati_batch_worker *self) {
     err.message[sizeof(err.message) - 1] = '\0';
     if (status && err.message[0] == '\0') {
       leati_error_set(&err, status, 0, "the batch function failed with status %d (%s) and gave no message", (int)status,
-                      leat_host_status_name(status));
+                      leati_error_name(status));
     }
   }
   for (uint32_t i = 0; !status && i < config->output_count; ++i) {

@@ -3,8 +3,8 @@
  * A worker of a batch queue while it has a batch in hand: it puts inputs together, calls the user's function, and cuts
  * outputs apart. No lock is held here. Which requests go into the batch, and when, is batch_form.c's.
  */
-#ifndef LEAT_HOST_SHIM_BATCH_WORKER_H_
-#define LEAT_HOST_SHIM_BATCH_WORKER_H_
+#ifndef LEAT_BATCH_BATCH_WORKER_H_
+#define LEAT_BATCH_BATCH_WORKER_H_
 
 #include <leat/batch.h>
 #include <pthread.h>
@@ -45,4 +45,4 @@ void leati_batch_worker_free(leati_batch_worker *self, uint32_t input_count);
 /** Calls the user's function for the batch in hand, and gives each request what is its own, or the failure. */
 void leati_batch_worker_run(leati_batch_worker *self);
 
-#endif /* LEAT_HOST_SHIM_BATCH_WORKER_H_ */
+#endif /* LEAT_BATCH_BATCH_WORKER_H_ */

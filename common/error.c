@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "error.h"
+#include "common/error.h"
 
-#include <leat/host.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +53,7 @@ int32_t leati_error_set(leat_error *err, int32_t code, int32_t native_code, cons
   return code;
 }
 
-const char *leat_host_status_name(int32_t code) {
+const char *leati_error_name(int32_t code) {
   switch (code) {
     case LEAT_OK:
       return "LEAT_OK";

@@ -9,8 +9,8 @@
 #include "batch_crew.h"
 #include "batch_queue.h"
 #include "batch_worker.h"
+#include "common/error.h"
 #include "common/fork.h"
-#include "error.h"
 
 /* First line of every function. */
 static int32_t enter(leat_error *err) {

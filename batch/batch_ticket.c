@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "batch_clock.h"
-#include "error.h"
+#include "common/error.h"
 
 int32_t leati_batch_ticket_new(leat_batch_queue *queue, uint32_t count, const DLTensor *const *inputs,
                                leat_batch_ticket **out, leat_error *err) {

@@ -4,8 +4,8 @@
  * admitted, in groups that may go together. Every function but leati_batch_queue_free() is called with the queue's lock
  * held.
  */
-#ifndef LEAT_HOST_SHIM_BATCH_QUEUE_H_
-#define LEAT_HOST_SHIM_BATCH_QUEUE_H_
+#ifndef LEAT_BATCH_BATCH_QUEUE_H_
+#define LEAT_BATCH_BATCH_QUEUE_H_
 
 #include "batch_setup.h"
 #include "batch_ticket.h"
@@ -67,4 +67,4 @@ void leati_batch_queue_withdraw(leat_batch_queue *queue, leat_batch_ticket *tick
  * @param all whether to end those that wait, too */
 void leati_batch_queue_fail(leat_batch_queue *queue, bool all);
 
-#endif /* LEAT_HOST_SHIM_BATCH_QUEUE_H_ */
+#endif /* LEAT_BATCH_BATCH_QUEUE_H_ */

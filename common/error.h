@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Error structs that the shim fills in.
+ * Error structs that a host hands in, filled in.
  */
-#ifndef LEAT_HOST_SHIM_ERROR_H_
-#define LEAT_HOST_SHIM_ERROR_H_
+#ifndef LEAT_COMMON_ERROR_H_
+#define LEAT_COMMON_ERROR_H_
 
 #include <leat/backend.h>
 #include <stdarg.h>
@@ -21,4 +21,7 @@ void leati_error_clear(leat_error *err);
 int32_t leati_error_set(leat_error *err, int32_t code, int32_t native_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-#endif /* LEAT_HOST_SHIM_ERROR_H_ */
+/** The name of a status, as "LEAT_OK". */
+const char *leati_error_name(int32_t code);
+
+#endif /* LEAT_COMMON_ERROR_H_ */

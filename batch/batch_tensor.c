@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "error.h"
+#include "common/error.h"
 
 size_t leati_batch_element_size(DLDataType dtype) {
   const uint32_t bits = (uint32_t)dtype.bits * dtype.lanes;

@@ -2,8 +2,8 @@
 /** @file
  * The time that a batch queue goes by, in monotonic nanoseconds, and waiting until some moment.
  */
-#ifndef LEAT_HOST_SHIM_BATCH_CLOCK_H_
-#define LEAT_HOST_SHIM_BATCH_CLOCK_H_
+#ifndef LEAT_BATCH_BATCH_CLOCK_H_
+#define LEAT_BATCH_BATCH_CLOCK_H_
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -28,4 +28,4 @@ bool leati_batch_clock_condition(pthread_cond_t *condition);
  * @param lock held by this thread */
 void leati_batch_clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t until);
 
-#endif /* LEAT_HOST_SHIM_BATCH_CLOCK_H_ */
+#endif /* LEAT_BATCH_BATCH_CLOCK_H_ */

@@ -3,8 +3,8 @@
  * How a batch queue is set up: its configuration, checked and in a form that is quick to use. Immutable once made, so
  * that a batch goes on with the one it began with.
  */
-#ifndef LEAT_HOST_SHIM_BATCH_SETUP_H_
-#define LEAT_HOST_SHIM_BATCH_SETUP_H_
+#ifndef LEAT_BATCH_BATCH_SETUP_H_
+#define LEAT_BATCH_BATCH_SETUP_H_
 
 #include <leat/batch.h>
 #include <stdbool.h>
@@ -54,4 +54,4 @@ bool leati_batch_setup_alike(const leati_batch_setup *setup, const DLTensor *a, 
  * @return a status */
 int32_t leati_batch_import(const void *from, size_t known, const char *what, void *out, leat_error *err);
 
-#endif /* LEAT_HOST_SHIM_BATCH_SETUP_H_ */
+#endif /* LEAT_BATCH_BATCH_SETUP_H_ */

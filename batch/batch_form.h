@@ -2,8 +2,8 @@
 /** @file
  * Which requests of a batch queue make the next batch, and when it is time for one. Called with the queue's lock held.
  */
-#ifndef LEAT_HOST_SHIM_BATCH_FORM_H_
-#define LEAT_HOST_SHIM_BATCH_FORM_H_
+#ifndef LEAT_BATCH_BATCH_FORM_H_
+#define LEAT_BATCH_BATCH_FORM_H_
 
 #include "batch_queue.h"
 #include "batch_worker.h"
@@ -17,4 +17,4 @@ leati_batch_group *leati_batch_form_ready(const leat_batch_queue *queue, leati_b
 /** Takes a batch from a group; the worker runs it next. */
 void leati_batch_form_take(leat_batch_queue *queue, leati_batch_worker *self, leati_batch_group *from);
 
-#endif /* LEAT_HOST_SHIM_BATCH_FORM_H_ */
+#endif /* LEAT_BATCH_BATCH_FORM_H_ */

@@ -3,8 +3,8 @@
  * Tensors of the batch queue: checking those of others, holding its own, and copying boxes between them. Nothing here
  * knows of threads.
  */
-#ifndef LEAT_HOST_SHIM_BATCH_TENSOR_H_
-#define LEAT_HOST_SHIM_BATCH_TENSOR_H_
+#ifndef LEAT_BATCH_BATCH_TENSOR_H_
+#define LEAT_BATCH_BATCH_TENSOR_H_
 
 #include <leat/backend.h>
 #include <stdbool.h>
@@ -56,4 +56,4 @@ void leati_batch_fill(const DLTensor *tensor, const unsigned char *element);
  * @return text */
 const char *leati_batch_shape_text(char *text, size_t size, int32_t ndim, const int64_t *shape);
 
-#endif /* LEAT_HOST_SHIM_BATCH_TENSOR_H_ */
+#endif /* LEAT_BATCH_BATCH_TENSOR_H_ */
