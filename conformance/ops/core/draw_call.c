@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ops/core/draw_derive.h"
-#include "ops/core/node.h"
+#include "ops/core/ref_run.h"
 
 /* The draws of each family that has some: the build makes lines "LIST(family)". */
 #define LIST(family) extern const leati_draw_entry leati_draws_##family[];
@@ -48,21 +48,35 @@ static bool is_among(const char *name, const char *names) {
   return false;
 }
 
-static const leati_draw_entry *find_entry(const leat_op_info *info) {
-  static const leati_draw_entry elementwise = {.kind = "elementwise"};
+#define KIND_NAME(kind) kind,
+static const char *const kinds[] = {LEATI_DRAW_KINDS(KIND_NAME)};
+
+/* What draws an operator: what a family's list says, or nothing but the operator list for one of ONNX's that the
+ * reference has; that is of the case that its family has, or else of the products'. */
+static bool find_entry(const leat_op_info *info, leati_draw_entry *out) {
   for (size_t f = 0; f < G_N_ELEMENTS(lists); f++) {
     for (const leati_draw_entry *entry = lists[f]; entry->kind != NULL; entry++) {
-      if (is_among(info->name, entry->names) && strcmp(entry->domain, info->domain) == 0)
-        return entry;
+      if (is_among(info->name, entry->names) && strcmp(entry->domain, info->domain) == 0) {
+        *out = *entry;
+        return true;
+      }
     }
   }
-  /* All that there is to say of most operators of ONNX that work element by element. */
-  return info->domain[0] == '\0' && leati_ref_has(leati_ref_elementwise, info->name) ? &elementwise : NULL;
+  const char *const family = info->domain[0] == '\0' ? leati_ref_family(info->name) : NULL;
+  *out = (leati_draw_entry){.kind = "matmul"};
+  for (size_t k = 0; family != NULL && k < G_N_ELEMENTS(kinds); k++) {
+    if (strcmp(kinds[k], family) == 0)
+      out->kind = kinds[k];
+  }
+  return family != NULL;
 }
 
 bool leati_draw_knows(const leat_op_info *info, const char *kind) {
-  const leati_draw_entry *entry = find_entry(info);
-  return entry != NULL && (kind == NULL || strcmp(entry->kind, kind) == 0);
+  leati_draw_entry entry;
+  bool known = false;
+  for (size_t k = 0; find_entry(info, &entry) && k < G_N_ELEMENTS(kinds) && !known; k++)
+    known = strcmp(entry.kind, kinds[k]) == 0 && (kind == NULL || strcmp(kind, kinds[k]) == 0);
+  return known;
 }
 
 void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults) {
@@ -72,13 +86,14 @@ void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, 
   const int64_t last = info->since_version_max < 64 ? info->since_version_max : info->since_version_min;
   draw->since_version =
       (uint32_t)(leati_draw_chance(draw, 60) ? last : leati_draw_int(draw, info->since_version_min, last));
-  const leati_draw_entry *entry = find_entry(info);
-  draw->summed = strcmp(entry->kind, "elementwise") != 0 && strcmp(entry->kind, "movement") != 0;
-  if (entry->form != NULL || entry->recipe == NULL)
-    leati_draw_inputs(draw, entry->form);
-  if (entry->recipe != NULL)
-    entry->recipe(draw);
-  if (entry->form != NULL || entry->recipe == NULL)
+  leati_draw_entry entry;
+  find_entry(info, &entry);
+  draw->summed = strcmp(entry.kind, "elementwise") != 0 && strcmp(entry.kind, "movement") != 0;
+  if (entry.form != NULL || entry.recipe == NULL)
+    leati_draw_inputs(draw, entry.form);
+  if (entry.recipe != NULL)
+    entry.recipe(draw);
+  if (entry.form != NULL || entry.recipe == NULL)
     leati_draw_attributes(draw);
   for (uint32_t k = 0; k < draw->input_count; k++) {
     leati_draw_tensor *tensor = &draw->inputs[k];

@@ -12,6 +12,10 @@
 
 #include "ops/core/draw.h"
 
+/** The kinds of operators, each of which has its cases in random.c. */
+#define LEATI_DRAW_KINDS(one) \
+  one("elementwise") one("movement") one("index") one("reduce") one("norm") one("matmul") one("conv")
+
 /** Whether it is known how to draw the operator, and it is of the kind (NULL: of any). */
 bool leati_draw_knows(const leat_op_info *info, const char *kind);
 

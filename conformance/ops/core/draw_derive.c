@@ -47,9 +47,17 @@ static uint32_t draw_count(leati_draw *d, const char *form) {
   return form != NULL ? words : MIN(info->max_inputs, LEAT_DRAW_INPUTS);
 }
 
+/* Whether the operator works along a dimension, of which there must be one then. */
+static bool has_axis(const leat_op_info *info) {
+  uint32_t k = 0;
+  while (k < info->attribute_count && strcmp(info->attributes[k]->name, "axis") != 0)
+    k++;
+  return k < info->attribute_count;
+}
+
 void leati_draw_inputs(leati_draw *d, const char *form) {
   const uint32_t count = draw_count(d, form);
-  const char *at = form != NULL ? form : d->info->max_inputs == 1 ? "*" : "~";
+  const char *at = form != NULL ? form : d->info->max_inputs != 1 ? "~" : has_axis(d->info) ? "*1" : "*";
   char constraints[LEAT_DRAW_INPUTS][sizeof((word){0}).constraint];
   uint64_t types[LEAT_DRAW_INPUTS];
   int64_t common[LEAT_MAX_RANK], dims[LEAT_MAX_RANK];

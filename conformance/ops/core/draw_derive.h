@@ -20,7 +20,7 @@
 
 /** Draws the inputs that a form has words for.
  * @param draw [inout] a call without inputs
- * @param form [in] NULL: `*` where one input is taken, else `~` for each */
+ * @param form [in] NULL: `*` where one input is taken, `*1` if there is an attribute "axis", else `~` for each */
 void leati_draw_inputs(leati_draw *draw, const char *form);
 
 /** Draws values for the attributes of the operator whose names always mean the same, but for those that are there. */

@@ -5,17 +5,32 @@
 #define LIST(family) extern const leati_ref_entry leati_ref_##family[];
 #include "reference_lists.inc"
 #undef LIST
-#define LIST(family) leati_ref_##family,
-static const leati_ref_entry *const lists[] = {
+#define LIST(family) {#family, leati_ref_##family},
+static const struct {
+  const char *family;
+  const leati_ref_entry *list;
+} lists[] = {
 #include "reference_lists.inc"
 };
 #undef LIST
 
-bool leati_ref_run(leati_ref_node *node) {
-  for (size_t f = 0; f < sizeof lists / sizeof lists[0]; f++) {
-    if (leati_ref_has(lists[f], node->name)) {
-      return leati_ref_run_of(lists[f], node);
-    }
+enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
+
+static size_t find(const char *name) {
+  size_t f = 0;
+  while (f < LIST_COUNT && !leati_ref_has(lists[f].list, name)) {
+    f++;
   }
-  return leati_ref_fail(node, "the reference has no operator %s", node->name);
+  return f;
+}
+
+bool leati_ref_run(leati_ref_node *node) {
+  const size_t f = find(node->name);
+  return f < LIST_COUNT ? leati_ref_run_of(lists[f].list, node)
+                        : leati_ref_fail(node, "the reference has no operator %s", node->name);
+}
+
+const char *leati_ref_family(const char *name) {
+  const size_t f = find(name);
+  return f < LIST_COUNT ? lists[f].family : NULL;
 }

@@ -13,4 +13,7 @@
  * @return whether it could; otherwise `error` says why */
 bool leati_ref_run(leati_ref_node *node);
 
+/** The family that an operator is of, "norm" of leati_ref_norm; NULL: the reference has no operator of the name. */
+const char *leati_ref_family(const char *name);
+
 #endif /* LEAT_CONFORMANCE_OPS_CORE_REF_RUN_H_ */

@@ -267,7 +267,6 @@ static void range(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_movement[] = {
-    {"movement", "", "Transpose Identity Shape Size", "*", NULL},
     {"movement", "", "Trilu", "*2", trilu},
     {"movement", "", "Dropout", "*", dropout},
     {"movement", "", "Tile", "*", tile},

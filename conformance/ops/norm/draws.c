@@ -82,7 +82,6 @@ static void channel_norm(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_norm[] = {
-    {"norm", "", "Softmax LogSoftmax", "*1", NULL},
     {"norm", LEAT_MICROSOFT, "QLinearSoftmax", "*1", qlinear_softmax},
     {"norm", "", "LayerNormalization RMSNormalization SimplifiedLayerNormalization", NULL, layer_norm},
     {"norm", LEAT_MICROSOFT, "SkipLayerNormalization SkipSimplifiedLayerNormalization", NULL, skip_layer_norm},

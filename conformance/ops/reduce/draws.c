@@ -47,7 +47,6 @@ const leati_draw_entry leati_draws_reduce[] = {
      "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceSumSquare ReduceLogSum "
      "ReduceLogSumExp",
      "*", reduce},
-    {"reduce", "", "ArgMax ArgMin", "*1", NULL},
     {"movement", "", "TopK", NULL, top_k},
     {NULL, NULL, NULL, NULL, NULL},
 };
