@@ -85,9 +85,13 @@ static int64_t do_abs(const int64_t *x) {
 static int64_t do_div(const int64_t *x) {
   return x[1] == 0 ? 0 : x[1] == -1 ? do_neg(x) : x[0] / x[1];
 }
+/* With the sign of the dividend, as Mod with fmod = 1 has it. */
+static int64_t do_remainder(const int64_t *x) {
+  return x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1];
+}
 /* With the sign of the divisor. */
 static int64_t do_mod(const int64_t *x) {
-  const int64_t rest = x[1] == 0 || x[1] == -1 ? 0 : x[0] % x[1];
+  const int64_t rest = do_remainder(x);
   return rest != 0 && (rest < 0) != (x[1] < 0) ? rest + x[1] : rest;
 }
 static int64_t do_min(const int64_t *x) {
@@ -265,6 +269,97 @@ static void concat(const leati_node *node, const leati_elements *in, const leati
   }
 }
 
+/* Output `o` of Split. */
+static void split(const leati_node *node, uint32_t o, const leati_elements *in, const leati_view *out, void *bytes) {
+  const leati_view *const data = in[0].view;
+  const int64_t axis = node->axis < 0 ? node->axis + data->ndim : node->axis;
+  const int64_t total = data->shape[axis], count = node->output_count;
+  uint64_t inner = 1, begin = 0;
+  for (int32_t d = (int32_t)axis + 1; d < data->ndim; ++d) {
+    inner *= (uint64_t)data->shape[d];
+  }
+  if (node->input_count > 1 && in[1].view != NULL) {
+    for (uint32_t k = 0; k < o; ++k) {
+      begin += (uint64_t)get(&in[1], k);
+    }
+  } else {
+    begin = (uint64_t)((total + count - 1) / count) * o;
+  }
+  const uint64_t part = (uint64_t)out->shape[axis] * inner;
+  for (uint64_t i = 0; i < out->count; ++i) {
+    move(&in[0], i / part * (uint64_t)total * inner + begin * inner + i % part, bytes, i);
+  }
+}
+
+/* What the modes of Pad put outside of `size` elements, of which there is one at least: the element there, or -1 for
+ * the constant. */
+typedef int64_t padding(int64_t at, int64_t size);
+static int64_t pad_constant(int64_t at, int64_t size) {
+  (void)at;
+  (void)size;
+  return -1;
+}
+static int64_t pad_edge(int64_t at, int64_t size) {
+  return at < 0 ? 0 : size - 1;
+}
+static int64_t pad_wrap(int64_t at, int64_t size) {
+  return do_mod((const int64_t[]){at, size});
+}
+static int64_t pad_reflect(int64_t at, int64_t size) {
+  const int64_t period = size > 1 ? 2 * size - 2 : 1, within = pad_wrap(at, period);
+  return within < size ? within : period - within;
+}
+
+static padding *padding_of(const leati_node *node) {
+  static const struct {
+    const char *mode;
+    padding *padding;
+  } modes[] = {{"reflect", pad_reflect}, {"edge", pad_edge}, {"wrap", pad_wrap}};
+  const leat_attribute *const mode = leati_attributes_find(&node->attributes, "mode");
+  padding *found = pad_constant;
+  for (size_t i = 0; mode != NULL && i < sizeof(modes) / sizeof(modes[0]); ++i) {
+    const size_t length = strlen(modes[i].mode);
+    found = mode->count == length && memcmp(mode->string, modes[i].mode, length) == 0 ? modes[i].padding : found;
+  }
+  return found;
+}
+
+/* How many elements Pad adds before and behind each dimension; negative: takes away. */
+static void read_pads(const leati_node *node, const leati_elements *in, int64_t *begins, int64_t *ends) {
+  const bool has_axes = node->input_count > 3 && in[3].view != NULL;
+  const uint64_t count = in[1].view->count / 2;
+  for (uint64_t k = 0; k < count; ++k) {
+    int64_t axis = has_axes ? get(&in[3], k) : (int64_t)k;
+    axis = axis < 0 ? axis + in[0].view->ndim : axis;
+    begins[axis] = get(&in[1], k);
+    ends[axis] = get(&in[1], k + count);
+  }
+}
+
+static void pad(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
+  static const int64_t zero;
+  const leati_view *const data = in[0].view;
+  const bool has_value = node->input_count > 2 && in[2].view != NULL;
+  const leati_elements value = {.view = data, .bytes = has_value ? in[2].bytes : &zero};
+  padding *const outside = padding_of(node);
+  int64_t begins[LEAT_MAX_RANK] = {0}, ends[LEAT_MAX_RANK] = {0}, position[LEAT_MAX_RANK] = {0};
+  read_pads(node, in, begins, ends);
+  for (uint64_t i = 0; i < out->count; ++i) {
+    uint64_t index = 0;
+    bool inside = true;
+    for (int32_t d = 0; d < data->ndim; ++d) {
+      const int64_t first = begins[d] < 0 ? -begins[d] : 0;
+      const int64_t last = data->shape[d] + (ends[d] < 0 ? ends[d] : 0); /* what is taken away pads nothing */
+      const int64_t at = position[d] - (begins[d] < 0 ? 0 : begins[d]), size = last < first ? 0 : last - first;
+      const int64_t from = at >= 0 && at < size ? at : outside(at, size);
+      inside = inside && from >= 0;
+      index = index * (uint64_t)data->shape[d] + (uint64_t)(first + from);
+    }
+    move(inside ? &in[0] : &value, inside ? index : 0, bytes, i);
+    advance(out, position);
+  }
+}
+
 static void slice(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes) {
   const leati_view *const data = in[0].view;
   const bool has_axes = node->input_count > 3 && in[3].view != NULL,
@@ -371,82 +466,82 @@ static void reduce_min(const leati_node *node, const leati_elements *in, const l
 /* ---- The table -------------------------------------------------------------------------------------------------- */
 
 typedef struct leati_evaluator {
-  const char *name;
-  uint32_t operands;                 /* of `each` and `real` */
+  uint32_t operands;                 /* of `each` and `real`: of more than two the first two, and on from the left */
   int64_t (*each)(const int64_t *x); /* element by element; or */
   void (*all)(const leati_node *node, const leati_elements *in, const leati_view *out, void *bytes);
+  /* The same of one of several outputs. */
+  void (*part)(const leati_node *node, uint32_t o, const leati_elements *in, const leati_view *out, void *bytes);
   float (*real)(const float *x); /* element by element of float32 */
   bool moves;                    /* elements of float32 too, which stay as they are or are cast */
 } leati_evaluator;
 
-/* tests/lint/shape_arithmetic.py compares it with what the ONNX Runtime provider takes for shape arithmetic. */
 static const leati_evaluator evaluators[] = {
-    {"Add", 2, do_add, NULL, real_add, false},
-    {"Sub", 2, do_sub, NULL, real_sub, false},
-    {"Mul", 2, do_mul, NULL, real_mul, false},
-    {"Div", 2, do_div, NULL, real_div, false},
-    {"Mod", 2, do_mod, NULL, NULL, false},
-    {"Neg", 1, do_neg, NULL, real_neg, false},
-    {"Abs", 1, do_abs, NULL, real_abs, false},
-    {"Min", 2, do_min, NULL, real_min, false},
-    {"Max", 2, do_max, NULL, real_max, false},
-    {"Floor", 1, NULL, NULL, real_floor, false},
-    {"Ceil", 1, NULL, NULL, real_ceil, false},
-    {"Sqrt", 1, NULL, NULL, real_sqrt, false},
-    {"Reciprocal", 1, NULL, NULL, real_reciprocal, false},
-    {"Equal", 2, do_equal, NULL, real_equal, false},
-    {"Less", 2, do_less, NULL, real_less, false},
-    {"LessOrEqual", 2, do_less_or_equal, NULL, real_less_or_equal, false},
-    {"Greater", 2, do_greater, NULL, real_greater, false},
-    {"GreaterOrEqual", 2, do_greater_or_equal, NULL, real_greater_or_equal, false},
-    {"Not", 1, do_not, NULL, NULL, false},
-    {"And", 2, do_and, NULL, NULL, false},
-    {"Or", 2, do_or, NULL, NULL, false},
-    {"Where", 3, NULL, where, NULL, true},
-    {"Cast", 1, NULL, cast, NULL, true},
-    {"Expand", 1, NULL, repeat, NULL, true},
-    {"Tile", 1, NULL, repeat, NULL, true},
-    {"Identity", 1, NULL, NULL, NULL, true},
-    {"Reshape", 1, NULL, NULL, NULL, true},
-    {"Flatten", 1, NULL, NULL, NULL, true},
-    {"Squeeze", 1, NULL, NULL, NULL, true},
-    {"Unsqueeze", 1, NULL, NULL, NULL, true},
-    {"Gather", 2, NULL, gather, NULL, true},
-    {"GatherElements", 2, NULL, gather_elements, NULL, true},
-    {"Concat", 0, NULL, concat, NULL, true},
-    {"Slice", 3, NULL, slice, NULL, true},
-    {"Transpose", 1, NULL, transpose, NULL, true},
-    {"Range", 3, NULL, range, NULL, false},
-    {"ConstantOfShape", 1, NULL, fill, NULL, false},
-    {"ReduceSum", 1, NULL, reduce_sum, NULL, false},
-    {"ReduceProd", 1, NULL, reduce_prod, NULL, false},
-    {"ReduceMax", 1, NULL, reduce_max, NULL, false},
-    {"ReduceMin", 1, NULL, reduce_min, NULL, false},
+    [LEATI_IS_ADD] = {.operands = 2, .each = do_add, .real = real_add},
+    [LEATI_IS_SUB] = {.operands = 2, .each = do_sub, .real = real_sub},
+    [LEATI_IS_MUL] = {.operands = 2, .each = do_mul, .real = real_mul},
+    [LEATI_IS_DIV] = {.operands = 2, .each = do_div, .real = real_div},
+    [LEATI_IS_MOD] = {.operands = 2, .each = do_mod},
+    [LEATI_IS_NEG] = {.operands = 1, .each = do_neg, .real = real_neg},
+    [LEATI_IS_ABS] = {.operands = 1, .each = do_abs, .real = real_abs},
+    [LEATI_IS_MIN] = {.operands = 2, .each = do_min, .real = real_min},
+    [LEATI_IS_MAX] = {.operands = 2, .each = do_max, .real = real_max},
+    [LEATI_IS_FLOOR] = {.operands = 1, .real = real_floor},
+    [LEATI_IS_CEIL] = {.operands = 1, .real = real_ceil},
+    [LEATI_IS_SQRT] = {.operands = 1, .real = real_sqrt},
+    [LEATI_IS_RECIPROCAL] = {.operands = 1, .real = real_reciprocal},
+    [LEATI_IS_EQUAL] = {.operands = 2, .each = do_equal, .real = real_equal},
+    [LEATI_IS_LESS] = {.operands = 2, .each = do_less, .real = real_less},
+    [LEATI_IS_LESS_OR_EQUAL] = {.operands = 2, .each = do_less_or_equal, .real = real_less_or_equal},
+    [LEATI_IS_GREATER] = {.operands = 2, .each = do_greater, .real = real_greater},
+    [LEATI_IS_GREATER_OR_EQUAL] = {.operands = 2, .each = do_greater_or_equal, .real = real_greater_or_equal},
+    [LEATI_IS_NOT] = {.operands = 1, .each = do_not},
+    [LEATI_IS_AND] = {.operands = 2, .each = do_and},
+    [LEATI_IS_OR] = {.operands = 2, .each = do_or},
+    [LEATI_IS_WHERE] = {.all = where, .moves = true},
+    [LEATI_IS_CAST] = {.all = cast, .moves = true},
+    [LEATI_IS_EXPAND] = {.all = repeat, .moves = true},
+    [LEATI_IS_TILE] = {.all = repeat, .moves = true},
+    [LEATI_IS_PAD] = {.all = pad, .moves = true},
+    [LEATI_IS_IDENTITY] = {.moves = true},
+    [LEATI_IS_RESHAPE] = {.moves = true},
+    [LEATI_IS_FLATTEN] = {.moves = true},
+    [LEATI_IS_SQUEEZE] = {.moves = true},
+    [LEATI_IS_UNSQUEEZE] = {.moves = true},
+    [LEATI_IS_GATHER] = {.all = gather, .moves = true},
+    [LEATI_IS_GATHER_ELEMENTS] = {.all = gather_elements, .moves = true},
+    [LEATI_IS_CONCAT] = {.all = concat, .moves = true},
+    [LEATI_IS_SPLIT] = {.part = split, .moves = true},
+    [LEATI_IS_SLICE] = {.all = slice, .moves = true},
+    [LEATI_IS_TRANSPOSE] = {.all = transpose, .moves = true},
+    [LEATI_IS_RANGE] = {.all = range},
+    [LEATI_IS_CONSTANT_OF_SHAPE] = {.all = fill},
+    [LEATI_IS_REDUCE_SUM] = {.all = reduce_sum},
+    [LEATI_IS_REDUCE_PROD] = {.all = reduce_prod},
+    [LEATI_IS_REDUCE_MAX] = {.all = reduce_max},
+    [LEATI_IS_REDUCE_MIN] = {.all = reduce_min},
 };
+
+/* Of Mod with fmod = 1. */
+static const leati_evaluator remainder_evaluator = {.operands = 2, .each = do_remainder};
 
 /* Whether all that a node does is to give its first input another shape. */
 static bool reshapes(const leati_evaluator *it) {
-  return it->moves && it->all == NULL;
+  return it->moves && it->all == NULL && it->part == NULL;
 }
 
-static const leati_evaluator *find(const leat_op *op) {
-  const leat_op_info *const info = &op->def->info;
-  for (size_t i = 0; i < sizeof(evaluators) / sizeof(evaluators[0]); ++i) {
-    if (strcmp(evaluators[i].name, info->name) == 0 && info->domain[0] == '\0') {
-      return &evaluators[i];
-    }
-  }
-  return NULL;
+static const leati_evaluator *find(const leati_node *node) {
+  const leati_evaluator *const it =
+      node->known < sizeof(evaluators) / sizeof(evaluators[0]) ? &evaluators[node->known] : NULL;
+  return it != NULL && (it->each != NULL || it->all != NULL || it->real != NULL || it->moves) ? it : NULL;
 }
 
 static bool has_name(const leat_attribute *attribute, const char *name, uint32_t type) {
   return attribute->type == type && strcmp(attribute->name, name) == 0;
 }
 
-/* Whether a node computes what its operator does here: by how many operands and of which types they are. */
+/* Whether a node computes what its operator does here: by the types of its operands. */
 static bool takes(const leati_evaluator *it, const leat_graph *graph, const leati_node *node) {
-  /* Min and Max take any number of operands. */
-  bool can = node->output_count == 1 && (it->each == NULL || it->operands < 2 || it->operands == node->input_count);
+  bool can = node->output_count == 1 || it->part != NULL;
   for (uint32_t i = 0; i < node->input_count && can; ++i) {
     const uint32_t v = node->inputs[i];
     const uint64_t type = v != LEAT_GRAPH_NO_VALUE ? graph->values[v].type : LEAT_TYPE_INT64;
@@ -456,8 +551,7 @@ static bool takes(const leati_evaluator *it, const leat_graph *graph, const leat
 }
 
 void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const leat_graph_node *from) {
-  const leati_evaluator *const it = find(node->op);
-  bool can = it != NULL && takes(it, graph, node);
+  const leati_evaluator *it = find(node);
   for (uint32_t i = 0; i < from->attribute_count; ++i) {
     const leat_attribute *const attribute = from->attributes[i];
     leati_view view;
@@ -467,11 +561,11 @@ void leati_evaluate_prepare(const leat_graph *graph, leati_node *node, const lea
                leati_view_import_host(attribute->tensor, "", &view, NULL) == LEAT_OK && view.count == 1 &&
                (view.type & LEATI_EVALUATED_TYPES) != 0) {
       node->fill = get(&(leati_elements){.view = &view, .bytes = view.data}, 0);
-    } else if (has_name(attribute, "fmod", LEAT_ATTRIBUTE_INT)) {
-      can = can && attribute->i == 0;
+    } else if (has_name(attribute, "fmod", LEAT_ATTRIBUTE_INT) && node->known == LEATI_IS_MOD && attribute->i != 0) {
+      it = &remainder_evaluator;
     }
   }
-  node->evaluator = can ? it : NULL;
+  node->evaluator = it != NULL && takes(it, graph, node) ? it : NULL;
 }
 
 bool leati_can_evaluate(const leati_node *node, uint64_t type) {
@@ -481,10 +575,15 @@ bool leati_can_evaluate(const leati_node *node, uint64_t type) {
          (type == LEAT_TYPE_FLOAT32 ? it->real != NULL || it->moves : (type & LEATI_EVALUATED_TYPES) != 0);
 }
 
-void leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes) {
+void leati_evaluate(const leati_node *node, uint32_t o, const leati_elements *inputs, const leati_view *out,
+                    void *out_bytes) {
   const leati_evaluator *const it = node->evaluator;
   if (it->all != NULL) {
     it->all(node, inputs, out, out_bytes);
+    return;
+  }
+  if (it->part != NULL) {
+    it->part(node, o, inputs, out, out_bytes);
     return;
   }
   if (reshapes(it)) {
@@ -492,23 +591,24 @@ void leati_evaluate(const leati_node *node, const leati_elements *inputs, const 
     return;
   }
   const bool real = inputs[0].view->type == LEAT_TYPE_FLOAT32;
-  int64_t position[LEAT_MAX_RANK] = {0}, operands[3] = {0};
-  float reals[3] = {0};
+  int64_t position[LEAT_MAX_RANK] = {0}, operands[2] = {0};
+  float reals[2] = {0};
   for (uint64_t i = 0; i < out->count; ++i) {
-    for (uint32_t k = 0; k < it->operands; ++k) {
+    for (uint32_t k = 0; k < node->input_count; ++k) {
       const uint64_t at = element_at(inputs[k].view, out, position);
+      const bool complete = k != 0 || it->operands == 1;
       if (real) {
-        reals[k] = ((const float *)inputs[k].bytes)[at];
+        reals[k != 0] = ((const float *)inputs[k].bytes)[at];
+        reals[0] = complete ? it->real(reals) : reals[0];
       } else {
-        operands[k] = get(&inputs[k], at);
+        operands[k != 0] = get(&inputs[k], at);
+        operands[0] = complete ? it->each(operands) : operands[0];
       }
     }
     if (real && out->type == LEAT_TYPE_FLOAT32) {
-      ((float *)out_bytes)[i] = it->real(reals);
-    } else if (real) {
-      put(out->type, out_bytes, i, it->real(reals) != 0);
+      ((float *)out_bytes)[i] = reals[0];
     } else {
-      put(out->type, out_bytes, i, it->each(operands));
+      put(out->type, out_bytes, i, real ? reals[0] != 0 : operands[0]);
     }
     advance(out, position);
   }

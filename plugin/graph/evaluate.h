@@ -23,11 +23,12 @@ typedef struct leati_elements {
   const void *bytes;
 } leati_elements;
 
-/** Whether output 0 of a node can be computed if it has this type. */
+/** Whether an output of a node can be computed if it has this type. */
 bool leati_can_evaluate(const leati_node *node, uint64_t type);
 
-/** Computes output 0, of the type and shape of `out`, from inputs that the operator has inferred it from and found
+/** Computes output `o`, of the type and shape of `out`, from inputs that the operator has inferred it from and found
  * right. */
-void leati_evaluate(const leati_node *node, const leati_elements *inputs, const leati_view *out, void *out_bytes);
+void leati_evaluate(const leati_node *node, uint32_t o, const leati_elements *inputs, const leati_view *out,
+                    void *out_bytes);
 
 #endif /* LEAT_PLUGIN_GRAPH_EVALUATE_H_ */

@@ -42,16 +42,16 @@ typedef struct program {
 
 /* What an operator of several inputs is in a program. */
 typedef struct fold {
-  leati_known_op op;
-  const char *function;
-  uint32_t least, most; /* inputs; more than two: the function takes two at a time from the left */
+  leati_known_op op, function; /* the latter is what programs call it */
+  uint32_t least, most;        /* inputs; more than two: the function takes two at a time from the left */
 } fold;
 
 static const fold folds[] = {
-    {LEATI_IS_ADD, "Add", 2, 2},           {LEATI_IS_SUB, "Sub", 2, 2},          {LEATI_IS_MUL, "Mul", 2, 2},
-    {LEATI_IS_DIV, "Div", 2, 2},           {LEATI_IS_POW, "Pow", 2, 2},          {LEATI_IS_PRELU, "PRelu", 2, 2},
-    {LEATI_IS_MIN, "Min", 2, UINT32_MAX},  {LEATI_IS_MAX, "Max", 2, UINT32_MAX}, {LEATI_IS_SUM, "Add", 2, UINT32_MAX},
-    {LEATI_IS_MEAN, "Add", 2, UINT32_MAX},
+    {LEATI_IS_ADD, LEATI_IS_ADD, 2, 2},          {LEATI_IS_SUB, LEATI_IS_SUB, 2, 2},
+    {LEATI_IS_MUL, LEATI_IS_MUL, 2, 2},          {LEATI_IS_DIV, LEATI_IS_DIV, 2, 2},
+    {LEATI_IS_POW, LEATI_IS_POW, 2, 2},          {LEATI_IS_PRELU, LEATI_IS_PRELU, 2, 2},
+    {LEATI_IS_MIN, LEATI_IS_MIN, 2, UINT32_MAX}, {LEATI_IS_MAX, LEATI_IS_MAX, 2, UINT32_MAX},
+    {LEATI_IS_SUM, LEATI_IS_ADD, 2, UINT32_MAX}, {LEATI_IS_MEAN, LEATI_IS_ADD, 2, UINT32_MAX},
 };
 
 static const fold *fold_of(const leati_node *node) {
@@ -190,7 +190,7 @@ static void add_clip(const leati_fusion *f, program *p, const leati_node *node) 
     const uint32_t v = leati_fusion_input(node, i);
     operands[i] = v != LEAT_GRAPH_NO_VALUE ? operand_of(f, p, v) : constant_operand(p, otherwise[i - 1]);
   }
-  add_step(p, "Clip", 3, operands, node->outputs[0]);
+  add_step(p, leati_known_op_name(LEATI_IS_CLIP), 3, operands, node->outputs[0]);
 }
 
 static void add_function(const leati_fusion *f, program *p, const leati_node *node) {
@@ -210,11 +210,12 @@ static void add_fold(const leati_fusion *f, program *p, const leati_node *node, 
   for (uint32_t i = 1; i < node->input_count; ++i) {
     const bool last = i + 1 == node->input_count && !mean;
     operands[1] = operand_of(f, p, node->inputs[i]);
-    operands[0] = add_step(p, as->function, 2, operands, last ? node->outputs[0] : LEAT_GRAPH_NO_VALUE);
+    operands[0] =
+        add_step(p, leati_known_op_name(as->function), 2, operands, last ? node->outputs[0] : LEAT_GRAPH_NO_VALUE);
   }
   if (mean) {
     operands[1] = constant_operand(p, (float)node->input_count);
-    add_step(p, "Div", 2, operands, node->outputs[0]);
+    add_step(p, leati_known_op_name(LEATI_IS_DIV), 2, operands, node->outputs[0]);
   }
 }
 
@@ -334,8 +335,7 @@ static int32_t put_program(leati_fusion *f, uint32_t n, program *p, const result
                                        leati_fusion_int("result_zero_point", y->zero_point),
                                        leati_fusion_int("result_type", y->type)};
   const bool bytes = y->scale != 0 || takes_bytes(p);
-  const leati_fusion_node with = {.domain = "leat",
-                                  .op = bytes ? "QuantizedPointwise" : "Pointwise",
+  const leati_fusion_node with = {.op = bytes ? LEATI_IS_QUANTIZED_POINTWISE : LEATI_IS_POINTWISE,
                                   .since_version = 1,
                                   .input_count = p->input_count,
                                   .inputs = p->inputs,

@@ -113,8 +113,8 @@ int32_t leati_fuse_gelu(leati_fusion *f, uint32_t n, bool *out_done, leat_error 
       continue;
     }
     const leat_attribute approximate = leati_fusion_string("approximate", by_erf ? "none" : "tanh");
-    LEATI_TRY(write_function(f, n, x, (leati_fusion_node){.domain = "", .op = "Gelu", .since_version = 20},
-                             &approximate, out_done, err));
+    LEATI_TRY(write_function(f, n, x, (leati_fusion_node){.op = LEATI_IS_GELU, .since_version = 20}, &approximate,
+                             out_done, err));
   }
   return LEAT_OK;
 }
@@ -130,16 +130,15 @@ int32_t leati_fuse_swish(leati_fusion *f, uint32_t n, bool *out_done, leat_error
     if (leati_expression_inside(f, gate, LEATI_IS_SIGMOID, &inner)) {
       if (inner == x || (leati_expression_beside_scalar(f, inner, LEATI_IS_MUL, &scaled, &factor) && scaled == x)) {
         const leat_attribute alpha = leati_fusion_float("alpha", factor);
-        LEATI_TRY(write_function(f, n, x,
-                                 (leati_fusion_node){.domain = "com.microsoft", .op = "QuickGelu", .since_version = 1},
-                                 &alpha, out_done, err));
+        LEATI_TRY(write_function(f, n, x, (leati_fusion_node){.op = LEATI_IS_QUICK_GELU, .since_version = 1}, &alpha,
+                                 out_done, err));
       }
     } else if (leati_expression_inside(f, gate, LEATI_IS_HARD_SIGMOID, &inner) && inner == x) {
       const double slope = leati_attributes_float(&sigmoid->attributes, "alpha", 0.2f);
       const double offset = leati_attributes_float(&sigmoid->attributes, "beta", 0.5f);
       if (fabs(slope * 6.0 - 1.0) <= 1e-6 && offset == 0.5) {
-        LEATI_TRY(write_function(f, n, x, (leati_fusion_node){.domain = "", .op = "HardSwish", .since_version = 14},
-                                 NULL, out_done, err));
+        LEATI_TRY(write_function(f, n, x, (leati_fusion_node){.op = LEATI_IS_HARD_SWISH, .since_version = 14}, NULL,
+                                 out_done, err));
       }
     }
   }

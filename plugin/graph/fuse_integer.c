@@ -12,15 +12,14 @@ enum { A, B, A_SCALE, B_SCALE, A_ZERO, B_ZERO, BIAS, Y_SCALE, Y_ZERO, INPUTS };
 
 /* Such a node, as it will be written. */
 typedef struct product {
-  const char *op;
+  leati_known_op op;
   uint32_t inputs[INPUTS]; /* values; LEAT_GRAPH_NO_VALUE: absent */
   leat_attribute attributes[LEATI_FUSION_ATTRIBUTES_MAX];
   uint32_t attribute_count;
 } product;
 
 static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool *out_done, leat_error *err) {
-  const leati_fusion_node with = {.domain = "leat",
-                                  .op = p->op,
+  const leati_fusion_node with = {.op = p->op,
                                   .since_version = 1,
                                   .input_count = INPUTS,
                                   .inputs = p->inputs,
@@ -30,8 +29,8 @@ static int32_t write_product(leati_fusion *f, uint32_t n, const product *p, bool
 }
 
 /* One of no inputs, with the attributes of a node. */
-static product begin_product(const char *op, const leati_node *node) {
-  product p = {.op = op};
+static product begin_product(bool conv, const leati_node *node) {
+  product p = {.op = conv ? LEATI_IS_QUANTIZED_CONV : LEATI_IS_QUANTIZED_MATMUL};
   for (uint32_t i = 0; i < INPUTS; ++i) {
     p.inputs[i] = LEAT_GRAPH_NO_VALUE;
   }
@@ -48,7 +47,7 @@ static bool read_product(const leati_fusion *f, uint32_t v, product *out) {
   if (!conv && !leati_fusion_is(node, LEATI_IS_QUANTIZED_MATMUL)) {
     return false;
   }
-  *out = begin_product(conv ? "QuantizedConv" : "QuantizedMatMul", node);
+  *out = begin_product(conv, node);
   for (uint32_t i = 0; i < INPUTS; ++i) {
     out->inputs[i] = leati_fusion_input(node, i);
   }
@@ -181,7 +180,7 @@ static int32_t take_operands(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   if (!find_operands(&all, node, from)) {
     return LEAT_OK;
   }
-  product p = begin_product(leati_fusion_is(node, LEATI_IS_CONV) ? "QuantizedConv" : "QuantizedMatMul", node);
+  product p = begin_product(leati_fusion_is(node, LEATI_IS_CONV), node);
   if (leati_fusion_is(node, LEATI_IS_GEMM)) {
     p.attributes[0] = leati_fusion_int("transB", leati_attributes_int(&node->attributes, "transB", 0));
     p.attribute_count = 1;
@@ -225,7 +224,7 @@ static bool read_scaled(const leati_fusion *f, uint32_t sums, uint32_t scale, pr
   /* The scale of the first operand is one for all. Which of two such is whose makes no difference. */
   const int first = is_one(f, scales->inputs[0]) ? 0 : 1;
   const uint32_t b = scales->inputs[1 - first];
-  *out = begin_product(conv ? "QuantizedConv" : "QuantizedMatMul", node);
+  *out = begin_product(conv, node);
   out->inputs[A] = node->inputs[0];
   out->inputs[A_SCALE] = scales->inputs[first];
   out->inputs[A_ZERO] = leati_fusion_input(node, 2);
@@ -271,7 +270,7 @@ static int32_t take_relu(leati_fusion *f, uint32_t n, bool *out_done, leat_error
       has_activation(&p) || p.attribute_count == LEATI_FUSION_ATTRIBUTES_MAX) {
     return LEAT_OK;
   }
-  p.attributes[p.attribute_count++] = leati_fusion_string("activation", "Relu");
+  p.attributes[p.attribute_count++] = leati_fusion_string("activation", leati_known_op_name(LEATI_IS_RELU));
   return write_product(f, n, &p, out_done, err);
 }
 

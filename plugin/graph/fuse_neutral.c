@@ -28,12 +28,6 @@ int32_t leati_fuse_neutral(leati_fusion *f, uint32_t n, bool *out_done, leat_err
     return LEAT_OK;
   }
   const uint32_t turned[] = {node->inputs[1], node->inputs[0]};
-  const leati_fusion_node with = {.domain = "",
-                                  .op = both     ? "And"
-                                        : either ? "Or"
-                                                 : "Xor",
-                                  .since_version = 7,
-                                  .input_count = 2,
-                                  .inputs = turned};
+  const leati_fusion_node with = {.op = node->known, .since_version = 7, .input_count = 2, .inputs = turned};
   return leati_fusion_replace(f, n, &with, out_done, err);
 }

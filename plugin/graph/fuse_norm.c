@@ -93,7 +93,6 @@ bool leati_norm_is_of_rows(const leati_fusion *f, const leati_node *node) {
 static int32_t write_norm(leati_fusion *f, uint32_t n, leati_fusion_node with, float epsilon, bool *out_done,
                           leat_error *err) {
   const leat_attribute attributes[] = {leati_fusion_int("axis", -1), leati_fusion_float("epsilon", epsilon)};
-  with.domain = "";
   with.attribute_count = 2;
   with.attributes = attributes;
   return leati_fusion_replace(f, n, &with, out_done, err);
@@ -117,7 +116,7 @@ int32_t leati_fuse_layer_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_
           leati_fusion_is_row(f, bias, x)) {
         const uint32_t inputs[] = {x, scale, bias};
         const leati_fusion_node norm = {
-            .op = "LayerNormalization", .since_version = 17, .input_count = 3, .inputs = inputs};
+            .op = LEATI_IS_LAYER_NORMALIZATION, .since_version = 17, .input_count = 3, .inputs = inputs};
         LEATI_TRY(write_norm(f, n, norm, epsilon, out_done, err));
       }
     }
@@ -134,7 +133,7 @@ int32_t leati_fuse_rms_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_er
     if (is_scaled(f, node->inputs[side], &x, &uses, &epsilon) && leati_fusion_is_row(f, scale, x)) {
       const uint32_t inputs[] = {x, scale};
       const leati_fusion_node norm = {
-          .op = "RMSNormalization", .since_version = 23, .input_count = 2, .inputs = inputs};
+          .op = LEATI_IS_RMS_NORMALIZATION, .since_version = 23, .input_count = 2, .inputs = inputs};
       LEATI_TRY(write_norm(f, n, norm, epsilon, out_done, err));
     }
   }
@@ -143,13 +142,12 @@ int32_t leati_fuse_rms_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_er
 
 /* Norms of rows, and what they are called where they add up the rows first. */
 static const struct {
-  leati_known_op op;
-  const char *skip;
+  leati_known_op op, skip;
   uint32_t inputs;
 } norms[] = {
-    {LEATI_IS_LAYER_NORMALIZATION, "SkipLayerNormalization", 3},
-    {LEATI_IS_RMS_NORMALIZATION, "SkipSimplifiedLayerNormalization", 2},
-    {LEATI_IS_SIMPLIFIED_LAYER_NORMALIZATION, "SkipSimplifiedLayerNormalization", 2},
+    {LEATI_IS_LAYER_NORMALIZATION, LEATI_IS_SKIP_LAYER_NORMALIZATION, 3},
+    {LEATI_IS_RMS_NORMALIZATION, LEATI_IS_SKIP_SIMPLIFIED_LAYER_NORMALIZATION, 2},
+    {LEATI_IS_SIMPLIFIED_LAYER_NORMALIZATION, LEATI_IS_SKIP_SIMPLIFIED_LAYER_NORMALIZATION, 2},
 };
 
 /* Whether the rows of a value are added to those of `sum`, each to one or the same few over and over. */
@@ -220,8 +218,7 @@ int32_t leati_fuse_skip_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   const uint32_t outputs[] = {node->outputs[0], LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE, sum};
   const leat_attribute epsilon =
       leati_fusion_float("epsilon", leati_attributes_float(&node->attributes, "epsilon", 1e-5f));
-  const leati_fusion_node with = {.domain = "com.microsoft",
-                                  .op = norms[which].skip,
+  const leati_fusion_node with = {.op = norms[which].skip,
                                   .since_version = 1,
                                   .input_count = norms[which].inputs + 1,
                                   .inputs = inputs,

@@ -198,8 +198,7 @@ static int32_t take_residual_of_norm(leati_fusion *f, uint32_t n, bool *out_done
     const leat_attribute epsilon =
         leati_fusion_float("epsilon", leati_attributes_float(&node->attributes, "epsilon", 1e-12f));
     const uint32_t inputs[] = {sum, node->inputs[2]}, normed = node->outputs[0];
-    const leati_fusion_node norm = {.domain = "",
-                                    .op = "SimplifiedLayerNormalization",
+    const leati_fusion_node norm = {.op = LEATI_IS_SIMPLIFIED_LAYER_NORMALIZATION,
                                     .since_version = 1,
                                     .input_count = 2,
                                     .inputs = inputs,
@@ -344,8 +343,7 @@ int32_t leati_fuse_squeeze(leati_fusion *f, uint32_t n, bool *out_done, leat_err
       leati_fusion_string("gate_activation", excite.activation),
       leati_fusion_floats("gate_activation_params", excite.parameters, excite.parameter_count),
   };
-  const leati_fusion_node with = {.domain = "leat",
-                                  .op = "SqueezeExcite",
+  const leati_fusion_node with = {.op = LEATI_IS_SQUEEZE_EXCITE,
                                   .since_version = 1,
                                   .input_count = sizeof(inputs) / sizeof(inputs[0]),
                                   .inputs = inputs,

@@ -126,8 +126,7 @@ int32_t leati_fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_er
       leati_fusion_floats("activation_params", active->parameters, active->parameter_count),
       leati_fusion_ints("activated", activated, m.count),
   };
-  const leati_fusion_node with = {.domain = "leat",
-                                  .op = "MultiMatMul",
+  const leati_fusion_node with = {.op = LEATI_IS_MULTI_MATMUL,
                                   .since_version = 1,
                                   .input_count = sizeof(inputs) / sizeof(inputs[0]),
                                   .inputs = inputs,
@@ -213,8 +212,7 @@ static int32_t factor_products(leati_fusion *f, uint32_t n, bool *out_done, leat
   if (m.norm) {
     attributes[count++] = leati_fusion_float("epsilon", m.epsilon);
   }
-  const leati_fusion_node with = {.domain = "leat",
-                                  .op = "MultiMatMul",
+  const leati_fusion_node with = {.op = LEATI_IS_MULTI_MATMUL,
                                   .since_version = 1,
                                   .input_count = MULTI_FACTOR + 1,
                                   .inputs = inputs,

@@ -75,7 +75,7 @@ int32_t leati_fuse_rotary(leati_fusion *f, uint32_t n, bool *out_done, leat_erro
     }
     const uint32_t inputs[] = {x, straight->inputs[straight->inputs[0] == x], crossed->inputs[1 - which]};
     const leati_fusion_node with = {
-        .domain = "leat", .op = "FusedRotaryEmbedding", .since_version = 1, .input_count = 3, .inputs = inputs};
+        .op = LEATI_IS_FUSED_ROTARY_EMBEDDING, .since_version = 1, .input_count = 3, .inputs = inputs};
     LEATI_TRY(leati_fusion_replace(f, n, &with, out_done, err));
   }
   return LEAT_OK;

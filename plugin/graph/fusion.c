@@ -389,8 +389,8 @@ static int32_t make_fused(leati_fusion *f, uint32_t n, const leati_fusion_node *
   }
   const leat_graph_node described = {.struct_size = sizeof(described),
                                      .since_version = with->since_version,
-                                     .op = with->op,
-                                     .domain = with->domain,
+                                     .op = leati_known_op_name(with->op),
+                                     .domain = leati_known_op_domain(with->op),
                                      .attribute_count = with->attribute_count,
                                      .attributes = attributes,
                                      .input_count = with->input_count,

@@ -109,8 +109,8 @@ leat_attribute leati_fusion_floats(const char *name, const float *values, uint32
 
 /** An operator that a rule puts in the place of a node, and whose outputs are those of that node. */
 typedef struct leati_fusion_node {
-  const char *domain, *op;
-  uint32_t since_version;
+  leati_known_op op;
+  uint32_t since_version;                /**< one that the row of `op` has (graph/known_ops.h) */
   uint32_t input_count, attribute_count; /**< at most LEATI_FUSION_ATTRIBUTES_MAX */
   const uint32_t *inputs;                /**< values; LEAT_GRAPH_NO_VALUE: absent */
   const leat_attribute *attributes;

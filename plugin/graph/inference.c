@@ -186,10 +186,10 @@ static int32_t ask_node(leati_inference *inference, const leati_node *node, leat
   return status;
 }
 
-/* Whether the elements of what a node gives are computed on the host: where shapes follow from them, and else where
+/* Whether the elements of output `o` of a node are computed on the host: where shapes follow from them, and else where
  * they are few and their operands known, because a constant is better than a dispatch. */
-static bool should_evaluate(const leati_inference *inference, const leati_node *node) {
-  const uint32_t v = node->outputs[0];
+static bool should_evaluate(const leati_inference *inference, const leati_node *node, uint32_t o) {
+  const uint32_t v = node->outputs[o];
   const leati_view *const view = &inference->values[v].view;
   bool should = v != LEAT_GRAPH_NO_VALUE && leati_can_evaluate(node, view->type) &&
                 (inference->graph->values[v].decides ||
@@ -200,8 +200,8 @@ static bool should_evaluate(const leati_inference *inference, const leati_node *
   return should;
 }
 
-static int32_t evaluate_node(leati_inference *inference, const leati_node *node, leat_error *err) {
-  leati_known_value *const value = &inference->values[node->outputs[0]];
+static int32_t evaluate_node(leati_inference *inference, const leati_node *node, uint32_t o, leat_error *err) {
+  leati_known_value *const value = &inference->values[node->outputs[o]];
   if (value->view.count > DECIDING_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%llu elements, from which shapes follow; supported: up to %u",
                       (unsigned long long)value->view.count, DECIDING_MAX);
@@ -219,11 +219,11 @@ static int32_t evaluate_node(leati_inference *inference, const leati_node *node,
     inputs[i] =
         (leati_elements){.view = input != NULL ? &input->view : NULL, .bytes = input != NULL ? input->bytes : NULL};
   }
-  inference->evaluated += inference->graph->values[node->outputs[0]].decides ? 0 : value->view.count;
+  inference->evaluated += inference->graph->values[node->outputs[o]].decides ? 0 : value->view.count;
   void *bytes;
   const int32_t status = make_scrap(inference, value, &bytes, err);
   if (status == LEAT_OK) {
-    leati_evaluate(node, inputs, &value->view, bytes);
+    leati_evaluate(node, o, inputs, &value->view, bytes);
   }
   if (inputs != inline_inputs) {
     leati_free(inputs);
@@ -246,8 +246,10 @@ int32_t leati_inference_node(leati_inference *inference, const leati_node *node,
     }
   }
   leati_arguments_end(&a);
-  if (status == LEAT_OK && *out_known && should_evaluate(inference, node)) {
-    status = evaluate_node(inference, node, err);
+  for (uint32_t o = 0; status == LEAT_OK && *out_known && o < node->output_count; ++o) {
+    if (should_evaluate(inference, node, o)) {
+      status = evaluate_node(inference, node, o, err);
+    }
   }
   return status;
 }

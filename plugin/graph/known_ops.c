@@ -26,3 +26,11 @@ leati_known_op leati_known_op_of(const leat_op *op) {
   }
   return LEATI_IS_OTHER;
 }
+
+const char *leati_known_op_name(leati_known_op op) {
+  return rows[op].name;
+}
+
+const char *leati_known_op_domain(leati_known_op op) {
+  return rows[op].domain;
+}

@@ -88,8 +88,7 @@ leati_fusion_node leati_product_node(const leati_product *p, leat_attribute attr
     static const int64_t as_residual[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
     attributes[count++] = leati_fusion_ints("shape", as_residual, p->shape_rank);
   }
-  return (leati_fusion_node){.domain = "leat",
-                             .op = p->conv ? "FusedConv" : "FusedMatMul",
+  return (leati_fusion_node){.op = p->conv ? LEATI_IS_FUSED_CONV : LEATI_IS_FUSED_MATMUL,
                              .since_version = 1,
                              .input_count = LEATI_PRODUCT_INPUTS,
                              .inputs = p->inputs,

@@ -1440,15 +1440,22 @@ static uint32_t add_reals(network *n, int32_t ndim, const int64_t *shape, const 
 
 /* Builds a network, computes each node by hand from what the ones before gave on the device, and compares. */
 static void check_evaluation(const place *p, network *n) {
-  static results direct[NODES / 8 + 1];
+  enum { EACH = 8 }; /* outputs of a run */
+  static results direct[VALUES / EACH + 1];
   static int64_t given[VALUES][ELEMENTS / 2], found[ELEMENTS / 2];
   leati_view views[VALUES];
-  for (uint32_t k = 0; k < n->desc.node_count; k += 8) {
-    n->desc.output_count = 0;
-    for (uint32_t i = k; i < n->desc.node_count && i < k + 8; ++i) {
-      add_output(n, n->nodes[i].outputs[0]);
+  uint32_t made[VALUES], count = 0;
+  for (uint32_t k = 0; k < n->desc.node_count; ++k) {
+    for (uint32_t o = 0; o < n->nodes[k].output_count; ++o) {
+      made[count++] = n->nodes[k].outputs[o];
     }
-    run_nodes(p, n, &direct[k / 8]);
+  }
+  for (uint32_t first = 0; first < count; first += EACH) {
+    n->desc.output_count = 0;
+    for (uint32_t i = first; i < count && i < first + EACH; ++i) {
+      add_output(n, made[i]);
+    }
+    run_nodes(p, n, &direct[first / EACH]);
   }
   for (uint32_t v = 0; v < n->desc.value_count; ++v) {
     if (n->tensors[v].data != NULL) {
@@ -1457,22 +1464,28 @@ static void check_evaluation(const place *p, network *n) {
     }
   }
   leat_graph *const graph = build(p, n);
-  for (uint32_t k = 0; k < n->desc.node_count; ++k) {
-    const leati_node *const node = &graph->nodes[k];
-    const uint32_t v = node->outputs[0];
-    leat_shape *const shape = &direct[k / 8].shapes[k % 8];
+  for (uint32_t i = 0; i < count; ++i) {
+    const leati_value *const value = &graph->values[made[i]];
+    const leati_node *const node = &graph->nodes[value->source];
+    leat_shape *const shape = &direct[i / EACH].shapes[i % EACH];
     DLTensor tensor = {.ndim = shape->ndim, .dtype = shape->dtype, .shape = shape->dims};
-    assert_ok(leati_view_import_shape(&tensor, "a result", &views[v], &err));
-    memcpy(given[v], direct[k / 8].floats[k % 8], sizeof(direct[0].floats[0]));
+    assert_ok(leati_view_import_shape(&tensor, "a result", &views[made[i]], &err));
+    memcpy(given[made[i]], direct[i / EACH].floats[i % EACH], sizeof(direct[0].floats[0]));
     leati_elements inputs[ARGUMENTS] = {{0}};
-    for (uint32_t i = 0; i < node->input_count; ++i) {
-      inputs[i] = (leati_elements){.view = &views[node->inputs[i]], .bytes = given[node->inputs[i]]};
+    for (uint32_t k = 0; k < node->input_count; ++k) {
+      if (node->inputs[k] != LEAT_GRAPH_NO_VALUE) {
+        inputs[k] = (leati_elements){.view = &views[node->inputs[k]], .bytes = given[node->inputs[k]]};
+      }
+    }
+    uint32_t o = 0;
+    while (node->outputs[o] != made[i]) {
+      ++o;
     }
     memset(found, 0, sizeof(found));
     assert_non_null(node->evaluator);
-    leati_evaluate(node, inputs, &views[v], found);
-    if (computes() && memcmp(found, given[v], bytes_of(&tensor)) != 0) {
-      fail_msg("node %u: %s", k, n->nodes[k].op);
+    leati_evaluate(node, o, inputs, &views[made[i]], found);
+    if (computes() && memcmp(found, given[made[i]], bytes_of(&tensor)) != 0) {
+      fail_msg("node %u: output %u of %s", value->source, o, n->nodes[value->source].op);
     }
   }
   assert_ok(p->f->api->graph->destroy(graph, &err));
@@ -1491,7 +1504,10 @@ static void shape_arithmetic_is_what_operators_compute(void **state) {
                                        .i = 0},
                               last = {.struct_size = sizeof(last), .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = -1},
                               small = {.struct_size = sizeof(small), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 6},
-                              keep = {.struct_size = sizeof(keep), .type = LEAT_ATTRIBUTE_INT, .name = "keepdims"};
+                              keep = {.struct_size = sizeof(keep), .type = LEAT_ATTRIBUTE_INT, .name = "keepdims"},
+                              fmod = {.struct_size = sizeof(fmod), .type = LEAT_ATTRIBUTE_INT, .name = "fmod", .i = 1};
+  static const leat_attribute parts = ATTRIBUTE(INT, .name = "num_outputs", .i = 3);
+  static const leat_attribute *const three_parts[] = {&last, &parts};
   const leat_attribute *list[4];
   network *n = make_network();
   uint32_t a = add_ints(n, 2, matrix, numbers), b = add_ints(n, 1, row, others);
@@ -1547,6 +1563,48 @@ static void shape_arithmetic_is_what_operators_compute(void **state) {
   (void)NODE(n, "GatherElements", 13, a, b);
   set_attribute(n, &first, &list[1]);
   check_evaluation(&p, n);
+  n = make_network();
+  a = add_ints(n, 2, matrix, numbers);
+  b = add_ints(n, 1, row, others);
+  (void)NODE(n, "Max", 13, a, b, add_ints(n, 2, column, places));
+  (void)NODE(n, "Min", 13, b, a, b, b);
+  (void)NODE(n, "Min", 13, a);
+  (void)NODE(n, "Mod", 13, a, b);
+  set_attribute(n, &fmod, &list[0]);
+  (void)NODE(n, "Split", 18, a);
+  set_attributes(n, three_parts, 2);
+  (void)add_part(n);
+  (void)add_part(n); /* none of four columns */
+  (void)NODE(n, "Split", 13, a);
+  set_attribute(n, &last, &list[1]);
+  (void)add_part(n);
+  (void)NODE(n, "Split", 13, a, add_list(n, 2, (const int64_t[]){1, 3}));
+  set_attribute(n, &last, &list[2]);
+  (void)add_part(n);
+  (void)NODE(n, "Split", 18, a, add_list(n, 2, (const int64_t[]){0, 2}));
+  (void)add_part(n);
+  check_evaluation(&p, n);
+  close_place(&p);
+}
+
+/* In all modes: more than there is, on one side alone, and with some taken away; by all dimensions, and by some. */
+static void pads_on_the_host_are_those_of_the_device(void **state) {
+  const place p = open_place(state);
+  static const int64_t matrix[] = {2, 4}, numbers[] = {7, -7, 0, INT64_MIN, 5, -1, INT64_MAX, 3};
+  static const float reals[] = {7.5f, -7.5f, 0, -INFINITY, 2147483648.0f, -0.4f, 1e19f, 3};
+  static const char *const names[] = {"constant", "reflect", "edge", "wrap"};
+  for (size_t m = 0; m < sizeof(names) / sizeof(names[0]); ++m) {
+    const leat_attribute mode = ATTRIBUTE(STRING, .name = "mode", .string = names[m], .count = strlen(names[m]));
+    const leat_attribute *const list[] = {&mode};
+    network *const n = make_network();
+    const uint32_t a = add_ints(n, 2, matrix, numbers), b = add_reals(n, 2, matrix, reals);
+    const uint32_t value = add_list(n, 1, (const int64_t[]){9}), axes = add_list(n, 1, (const int64_t[]){-1});
+    (void)with(n, list, NODE(n, "Pad", 13, a, add_list(n, 4, (const int64_t[]){3, 9, 0, 6}), value));
+    (void)with(n, list, NODE(n, "Pad", 13, a, add_list(n, 4, (const int64_t[]){-1, 2, 4, -3})));
+    (void)with(n, list, NODE(n, "Pad", 13, b, add_list(n, 4, (const int64_t[]){1, -2, 1, 5})));
+    (void)with(n, list, NODE(n, "Pad", 18, a, add_list(n, 2, (const int64_t[]){5, -1}), value, axes));
+    check_evaluation(&p, n);
+  }
   close_place(&p);
 }
 
@@ -2270,6 +2328,7 @@ int main(void) {
       cmocka_unit_test(constants_of_one_hash_are_told_apart),
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
       cmocka_unit_test(shape_arithmetic_in_float32_is_what_operators_compute),
+      cmocka_unit_test(pads_on_the_host_are_those_of_the_device),
       cmocka_unit_test(shapes_follow_from_float32),
       cmocka_unit_test(what_follows_from_a_shape_is_staged),
       cmocka_unit_test(what_counts_makes_no_plan),
