@@ -226,18 +226,13 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
 
 /* Whether a body of If, Loop or Scan has work for a device: its nodes run where If and its kind do, on the host, and
  * each value that crosses the border is copied and waited for in every iteration. Counting and comparing is not worth
- * that, nor is a pass over what is copied; what reads each element many times is, and the specifications' names of all
- * such operators have one of these words in them. */
+ * that, nor is a pass over what is copied. */
 static bool has_work(const leati_node_list *list) {
-  static const char *const words[] = {"Attention", "Conv", "Einsum", "Gemm", "MatMul"};
-  for (size_t i = 0; i < list->count; i++) {
-    for (size_t k = 0; k < sizeof(words) / sizeof(words[0]) && list->nodes[i].info; k++) {
-      if (strstr(list->nodes[i].info->name, words[k])) {
-        return true;
-      }
-    }
+  bool has = false;
+  for (size_t i = 0; i < list->count && !has; i++) {
+    has = list->nodes[i].info && (list->nodes[i].info->flags & LEAT_OP_HEAVY) != 0;
   }
-  return false;
+  return has;
 }
 
 /* Says that a node of the list can run nowhere. */
@@ -353,7 +348,7 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   /* Release 1.24 counts the islands of each graph from 0 and names them by that alone, so that those of a body and of
    * the graph around it meet. */
   if (!status && wishes->islands && (!self->is_body || self->runtime->version > 24)) {
-    status = leati_islands_find(list, self->provider_device, self->registry, self->inputs, self->logger, &found);
+    status = leati_islands_find(list, self->logger, &found);
   }
   if (!status) {
     status = claim_islands(self, list, found, &islands);

@@ -185,7 +185,7 @@ OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_regi
     }
   }
   leati_graph_description_clear(&description, runtime);
-  if (graph && !(trials && keep(trials, graph))) {
+  if (graph && !keep(trials, graph)) {
     runtime->leat->graph->destroy(graph, NULL);
   }
   return status;

@@ -37,7 +37,7 @@ typedef struct leati_trials {
  * @param inputs [in] the inputs of the model
  * @param nodes [in] the nodes in topological order
  * @param count elements of `nodes`; not 0
- * @param trials [inout] keeps the graph; NULL: nobody does
+ * @param trials [inout] keeps the graph
  * @param out_possible [out] whether it can
  * @param why [out] why not, if it cannot
  * @return NULL, or what went wrong */

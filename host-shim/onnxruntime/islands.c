@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "islands.h"
 
-#include <string.h>
-
-#include "island.h"
 #include "partition.h"
+
+/* In place of the number of a node: none. */
+#define NONE SIZE_MAX
 
 typedef struct search {
   const leati_node_list *list;
-  leati_shared_device *device;
-  const leati_kernel_registry *registry;
-  const leati_model_inputs *inputs;
   const OrtLogger *logger;
   leati_partition_node *nodes; /* one for each node of the list */
+  /* By node: what of all that it is computed from the backend computes on the device alone, the node itself included.
+   * NONE: nothing, so that the backend knows on the host what it gives. */
+  size_t *obstacles;
   leati_partition_edge *edges; /* one for each input at most */
   size_t edge_count;
 } search;
@@ -66,6 +66,27 @@ static OrtStatus *read_taken(const leati_node_list *list, const OrtNode *node, l
   return status;
 }
 
+/* Leaves a node out that takes something on the host which follows from what the backend computes on the device alone.
+ */
+static OrtStatus *leave_out(search *self, size_t node, size_t giver, size_t obstacle) {
+  const OrtApi *ort = self->list->runtime->ort;
+  const OrtNode *const culprit = self->list->nodes[obstacle].node;
+  const char *name = NULL, *type = NULL;
+  OrtStatus *status = self->nodes[giver].wanted ? ort->Node_GetName(culprit, &name) : NULL;
+  if (!status && name) {
+    status = ort->Node_GetOperatorType(culprit, &type);
+  }
+  if (!status && type) {
+    leati_ort_log(self->list->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
+                  LEATI_PROVIDER_NAME
+                  ": a node is in no island: node '%s': %s: shapes follow from what it makes, which must be known on "
+                  "the host; it is computed on the device alone",
+                  name, type);
+  }
+  self->nodes[node].wanted = false;
+  return status;
+}
+
 /* Notes what a node takes as its input `input`, or what a graph inside of it takes. */
 static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValueInfo *value) {
   const OrtApi *ort = self->list->runtime->ort;
@@ -92,6 +113,9 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
   }
   const leati_listed_node *giver = from >= 0 ? &self->list->nodes[from] : NULL;
   const bool given_on_host = giver && gives_on_host(giver, output);
+  const bool gives_itself = giver && giver->info && bit(giver->info->host_outputs, output);
+  const size_t obstacle = gives_itself ? NONE : giver ? self->obstacles[from] : to;
+  self->obstacles[to] = self->obstacles[to] == NONE ? obstacle : self->obstacles[to];
   /* What shape arithmetic gives is taken on the device too, by nodes of its island. */
   const bool joined = given_on_host && (on_host || (giver->on_host && self->list->nodes[to].info));
   if (on_host && !given_on_host) {
@@ -100,11 +124,15 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
   if (given_on_host && !joined) {
     self->nodes[from].wanted = false;
   }
+  const leat_op_info *const info = self->list->nodes[to].info;
+  if (given_on_host && obstacle != NONE && info && bit(info->host_inputs, input)) {
+    status = leave_out(self, to, (size_t)from, obstacle);
+  }
   if (giver) {
     self->edges[self->edge_count++] =
         (leati_partition_edge){.from = (uint32_t)from, .to = (uint32_t)to, .joined = joined};
   }
-  return NULL;
+  return status;
 }
 
 /* Whether nothing that a node gives has to leave its island on the host. */
@@ -133,6 +161,7 @@ static OrtStatus *read_node(search *self, size_t index, leati_scratch *scratch) 
   const leati_listed_node *node = &self->list->nodes[index];
   taken inputs = {0};
   OrtStatus *status = read_taken(self->list, node->node, scratch, &inputs);
+  self->obstacles[index] = node->evaluated ? NONE : index;
   for (size_t i = 0; i < inputs.count && !status; i++) {
     /* What graphs inside take is no input of any number. */
     status = read_edge(self, index, i < inputs.input_count ? i : SIZE_MAX, inputs.values[i]);
@@ -156,7 +185,8 @@ static OrtStatus *search_read(search *self, leati_scratch *scratch) {
   }
   self->nodes = leati_scratch_alloc(scratch, list->count, sizeof(*self->nodes));
   self->edges = leati_scratch_alloc(scratch, most, sizeof(*self->edges));
-  if (!status && (!self->nodes || !self->edges)) {
+  self->obstacles = leati_scratch_alloc(scratch, list->count, sizeof(*self->obstacles));
+  if (!status && (!self->nodes || !self->edges || !self->obstacles)) {
     status = leati_node_list_no_memory(list->runtime);
   }
   for (size_t i = 0; i < list->count && !status; i++) {
@@ -168,73 +198,10 @@ static OrtStatus *search_read(search *self, leati_scratch *scratch) {
   return status;
 }
 
-/* Marks a node and those it is joined to behind it. False: one of them can be in no island, so that it
- * cannot, either. */
-static bool mark_sources(const search *self, uint32_t node, bool *marks, size_t *out_count) {
-  memset(marks, 0, self->list->count * sizeof(*marks));
-  marks[node] = true;
-  *out_count = 1;
-  for (size_t e = self->edge_count; e-- > 0;) {
-    const leati_partition_edge *edge = &self->edges[e];
-    if (edge->joined && marks[edge->to] && !marks[edge->from]) {
-      if (!self->nodes[edge->from].wanted) {
-        return false;
-      }
-      marks[edge->from] = true;
-      ++*out_count;
-    }
-  }
-  return true;
-}
-
-/* Tries whether the backend computes what a node takes on the host. */
-static OrtStatus *try_sources(search *self, uint32_t node, bool *marks, const OrtNode **members) {
-  size_t count = 0;
-  bool possible = mark_sources(self, node, marks, &count);
-  OrtStatus *status = NULL;
-  if (possible && count > 1) {
-    leat_error why = {.struct_size = sizeof(why)};
-    size_t member = 0;
-    for (uint32_t i = 0; i <= node; i++) {
-      if (marks[i]) {
-        members[member++] = self->list->nodes[i].node;
-      }
-    }
-    status = leati_island_try(self->device, self->registry, self->inputs, members, count, NULL, &possible, &why);
-    if (!status && !possible) {
-      leati_ort_log(self->list->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
-                    LEATI_PROVIDER_NAME ": a node is in no island: %s", why.message);
-    }
-  }
-  self->nodes[node].wanted = possible;
-  return status;
-}
-
-/* Leaves out nodes that take something on the host which the backend computes on the device alone. */
-static OrtStatus *try_all(search *self, leati_scratch *scratch) {
-  const size_t count = self->list->count;
-  bool *marks = leati_scratch_alloc(scratch, count, sizeof(*marks));
-  const OrtNode **members = leati_scratch_alloc(scratch, count, sizeof(*members));
-  if (!marks || !members) {
-    return leati_node_list_no_memory(self->list->runtime);
-  }
-  OrtStatus *status = NULL;
-  for (uint32_t i = 0; i < count && !status; i++) {
-    if (self->nodes[i].wanted && self->list->nodes[i].info->host_inputs != 0) {
-      status = try_sources(self, i, marks, members);
-    }
-  }
-  return status;
-}
-
-OrtStatus *leati_islands_find(leati_node_list *list, leati_shared_device *device, const leati_kernel_registry *registry,
-                              const leati_model_inputs *inputs, const OrtLogger *logger, uint32_t *out_count) {
+OrtStatus *leati_islands_find(leati_node_list *list, const OrtLogger *logger, uint32_t *out_count) {
   leati_scratch scratch = {0};
-  search self = {.list = list, .device = device, .registry = registry, .inputs = inputs, .logger = logger};
+  search self = {.list = list, .logger = logger};
   OrtStatus *status = search_read(&self, &scratch);
-  if (!status) {
-    status = try_all(&self, &scratch);
-  }
   *out_count = status ? 0 : leati_partition_find(self.nodes, (uint32_t)list->count, self.edges, self.edge_count);
   for (size_t i = 0; i < list->count && !status; i++) {
     list->nodes[i].island = self.nodes[i].island;

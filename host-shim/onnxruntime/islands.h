@@ -5,27 +5,20 @@
 #ifndef LEAT_ONNXRUNTIME_ISLANDS_H_
 #define LEAT_ONNXRUNTIME_ISLANDS_H_
 
-#include "kernel_registry.h"
-#include "model_inputs.h"
 #include "node_list.h"
-#include "shared_device.h"
 
 /** Finds the islands among the nodes that run on the device, as few and as large as can be, and sets their `island`.
  *
  * ONNX Runtime hands an island all its inputs on the device, and takes all its outputs there. So a node that takes an
  * input on the host is in an island only if that is a constant or follows from shapes by other nodes of the island, and
  * those are in it only if nobody outside takes what they give, also if they would be better left to the host without it
- * (`on_host`). What of it the backend computes is found by trying.
+ * (`on_host`), and if the backend computes them there (`evaluated`).
  *
  * @threads any
  * @param list [inout] the nodes of a graph, with their operators, and those that stay on the host
- * @param device [inout] the device, which is opened if need be
- * @param registry [in] the operators
- * @param inputs [in] the inputs of the model
  * @param logger [in] the session's logger
  * @param out_count [out] number of islands
  * @return NULL, or what went wrong */
-OrtStatus *leati_islands_find(leati_node_list *list, leati_shared_device *device, const leati_kernel_registry *registry,
-                              const leati_model_inputs *inputs, const OrtLogger *logger, uint32_t *out_count);
+OrtStatus *leati_islands_find(leati_node_list *list, const OrtLogger *logger, uint32_t *out_count);
 
 #endif /* LEAT_ONNXRUNTIME_ISLANDS_H_ */

@@ -14,6 +14,7 @@ typedef struct leati_listed_node {
   const leat_op_info *info; /**< its operator, if it could run on the device; NULL: it stays on the host anyway */
   bool on_host;    /**< unless it is in an island, it is better left to the host (leati_shape_arithmetic_find()) */
   bool of_shapes;  /**< why, if `on_host`: it computes shapes; else what it takes and gives is on the host anyway */
+  bool evaluated;  /**< in an island it is computed on the host where what it takes is known there */
   uint32_t island; /**< number of its island, from 1; 0: none (leati_islands_find()) */
 } leati_listed_node;
 

@@ -1,70 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shape_arithmetic.h"
 
-#include <string.h>
-
 /* Elements up to which a constant, or an output of known shape, counts as small. A shape has 8 at most, and tables that
  * shapes are looked up in a few hundred. */
 #define SMALL_ELEMENTS 512
-
-/* Operators that shape arithmetic is made of. The host provider of ONNX Runtime has all of them for the element types
- * that is_plain() allows, and Leat's graphs too, but for some that tests/lint/shape_arithmetic.py names: these stay
- * outside of islands. */
-static const struct {
-  const char *name;
-  bool grows; /* can make something large of small inputs */
-} shape_operators[] = {
-    {"Shape", false},
-    {"Size", false},
-    {"Gather", false},
-    {"Unsqueeze", false},
-    {"Squeeze", false},
-    {"Concat", false},
-    {"Cast", false},
-    {"Slice", false},
-    {"Add", false},
-    {"Sub", false},
-    {"Mul", false},
-    {"Div", false},
-    {"Mod", false},
-    {"Min", false},
-    {"Max", false},
-    {"Neg", false},
-    {"Abs", false},
-    {"Floor", false},
-    {"Ceil", false},
-    {"Sqrt", false},
-    {"Reshape", false},
-    {"Flatten", false},
-    {"Identity", false},
-    {"Transpose", false},
-    {"Equal", false},
-    {"Less", false},
-    {"Greater", false},
-    {"LessOrEqual", false},
-    {"GreaterOrEqual", false},
-    {"And", false},
-    {"Or", false},
-    {"Not", false},
-    {"Where", false},
-    {"ReduceProd", false},
-    {"ReduceSum", false},
-    {"ReduceMax", false},
-    {"ReduceMin", false},
-    {"Split", false},
-    {"ConstantOfShape", true},
-    {"Expand", true},
-    {"Tile", true},
-    {"Range", true},
-    {"Pad", true},
-};
 
 /* Where an input comes from. */
 typedef struct origin {
   bool present;
   bool constant;
   bool small;       /* of a constant: has few elements */
-  bool plain;       /* its elements are of a type that is_plain() allows */
+  bool plain;       /* its elements are of a type that is_plain() allows, */
+  bool real;        /* which is float32 */
   int64_t producer; /* index of a node, or -1: an input of the graph, or of an outer one */
   size_t output;    /* which output of the producer */
 } origin;
@@ -78,7 +25,7 @@ typedef struct use {
 typedef struct result {
   bool given_out; /* the graph gives it to its user, or to an outer graph */
   bool small;     /* of known shape, with few elements */
-  bool plain;
+  bool plain, real;
   use *uses;
   size_t use_count;
 } result;
@@ -88,7 +35,7 @@ typedef struct vertex {
   size_t origin_count;
   result *results;
   size_t result_count;
-  bool in_table; /* an operator of shape arithmetic, and a candidate */
+  bool computes; /* an operator of shape arithmetic, and a candidate */
   bool grows;
   bool gives_host; /* run on the device, it gives its output to the host */
   bool feeds_host; /* all that it gives is used on the host alone */
@@ -104,26 +51,29 @@ typedef struct graph {
 /* ---- Reading the graph --------------------------------------------------------------------------------------------
  */
 
-/* Element types in which every operator of the table exists on the host. */
+/* Element types that shapes are computed in. The host provider of ONNX Runtime has what a graph computes on the host
+ * for all of them that the operator's definition allows. */
 static bool is_plain(ONNXTensorElementDataType type) {
   return type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 || type == ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32 ||
          type == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT || type == ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL;
 }
 
-/* Reads whether a value has few elements, and plain ones. Both false when that is not known. */
-static void read_type(graph *self, const OrtValueInfo *value, bool *small, bool *plain) {
+/* Reads whether a value has few elements, plain ones, and of these float32. All false when that is not known. */
+static void read_type(graph *self, const OrtValueInfo *value, bool *small, bool *plain, bool *real) {
   const OrtApi *ort = self->runtime->ort;
   const OrtTypeInfo *type = NULL;
   const OrtTensorTypeAndShapeInfo *tensor = NULL;
   ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   *small = false;
   *plain = false;
+  *real = false;
   if (!leati_status_drop(self->runtime, ort->GetValueInfoTypeInfo(value, &type)) || !type ||
       !leati_status_drop(self->runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) || !tensor ||
       !leati_status_drop(self->runtime, ort->GetTensorElementType(tensor, &element))) {
     return;
   }
   *plain = is_plain(element);
+  *real = element == ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT;
   size_t rank = 0;
   if (!ort->TensorTypeAndShape_HasShape(tensor) ||
       !leati_status_drop(self->runtime, ort->GetDimensionsCount(tensor, &rank))) {
@@ -155,7 +105,7 @@ static OrtStatus *read_origin(graph *self, const OrtValueInfo *value, origin *ou
     return status;
   }
   out->present = true;
-  read_type(self, value, &out->small, &out->plain);
+  read_type(self, value, &out->small, &out->plain, &out->real);
   status = ort->ValueInfo_IsConstantInitializer(value, &out->constant);
   const OrtNode *producer = NULL;
   if (!status && !out->constant) {
@@ -175,7 +125,7 @@ static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *ou
   if (status || !name || !*name) {
     return status;
   }
-  read_type(self, value, &out->small, &out->plain);
+  read_type(self, value, &out->small, &out->plain, &out->real);
   status = ort->ValueInfo_IsGraphOutput(value, &out->given_out);
   if (!status) {
     status = ort->ValueInfo_GetValueNumConsumers(value, &out->use_count);
@@ -197,33 +147,20 @@ static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *ou
   return status;
 }
 
-/* Looks the operator up in the table, for nodes that could run on the device. */
-static OrtStatus *read_operator(const graph *self, const leati_listed_node *node, vertex *out) {
-  const char *domain = NULL;
-  const char *name = NULL;
-  OrtStatus *status = self->runtime->ort->Node_GetDomain(node->node, &domain);
-  if (!status) {
-    status = self->runtime->ort->Node_GetOperatorType(node->node, &name);
+/* Notes what the backend says of the operator, for nodes that could run on the device: a graph computes it on the host,
+ * or it gives shapes there by itself. */
+static void read_operator(const leati_listed_node *node, vertex *out) {
+  if (node->info) {
+    out->gives_host = (node->info->host_outputs & 1) != 0;
+    out->computes = out->gives_host || (node->info->flags & LEAT_OP_EVALUATED) != 0;
+    out->grows = (node->info->flags & LEAT_OP_GROWS) != 0;
   }
-  if (status || !node->info || (domain[0] && strcmp(domain, "ai.onnx") != 0)) {
-    return status;
-  }
-  for (size_t i = 0; i < sizeof(shape_operators) / sizeof(shape_operators[0]); i++) {
-    if (strcmp(shape_operators[i].name, name) == 0) {
-      out->in_table = true;
-      out->grows = shape_operators[i].grows;
-      out->gives_host = (node->info->host_outputs & 1) != 0;
-    }
-  }
-  return NULL;
 }
 
 static OrtStatus *read_vertex(graph *self, const leati_listed_node *node, vertex *out) {
   const OrtApi *ort = self->runtime->ort;
-  OrtStatus *status = read_operator(self, node, out);
-  if (!status) {
-    status = ort->Node_GetNumInputs(node->node, &out->origin_count);
-  }
+  read_operator(node, out);
+  OrtStatus *status = ort->Node_GetNumInputs(node->node, &out->origin_count);
   if (!status) {
     status = ort->Node_GetNumOutputs(node->node, &out->result_count);
   }
@@ -276,7 +213,7 @@ static bool used_on_host(const graph *self, const use *where) {
     return true;
   }
   const vertex *consumer = &self->vertices[where->consumer];
-  return bit(info->host_inputs, where->input) || (consumer->in_table && consumer->feeds_host);
+  return bit(info->host_inputs, where->input) || (consumer->computes && consumer->feeds_host);
 }
 
 static bool feeds_host_alone(const graph *self, const vertex *at) {
@@ -311,7 +248,7 @@ static bool comes_from_host(const graph *self, const vertex *at, const origin *f
 }
 
 static bool belongs_on_host(const graph *self, const vertex *at) {
-  if (!at->in_table) {
+  if (!at->computes) {
     return false;
   }
   bool fed = false;
@@ -331,6 +268,22 @@ static bool belongs_on_host(const graph *self, const vertex *at) {
     }
   }
   return fed;
+}
+
+/* Whether the backend takes an operator, with elements of such types, along into a graph and computes it on the host.
+ */
+static bool is_evaluated(const leati_listed_node *node, const vertex *at) {
+  const uint64_t flags = node->info ? node->info->flags : 0;
+  bool is = (flags & LEAT_OP_EVALUATED) != 0, real = false;
+  for (size_t i = 0; i < at->origin_count; i++) {
+    is = is && (at->origins[i].plain || !at->origins[i].present);
+    real = real || at->origins[i].real;
+  }
+  for (size_t i = 0; i < at->result_count; i++) {
+    is = is && at->results[i].plain;
+    real = real || at->results[i].real;
+  }
+  return is && (!real || (flags & LEAT_OP_EVALUATED_FLOAT32) != 0);
 }
 
 /* Whether a node that stays on the host computes with what Shape and its kind give, or what such nodes give. */
@@ -381,6 +334,7 @@ OrtStatus *leati_shape_arithmetic_find(leati_node_list *list) {
     }
     for (size_t i = 0; i < list->count; i++) {
       list->nodes[i].on_host = belongs_on_host(&self, &self.vertices[i]);
+      list->nodes[i].evaluated = is_evaluated(&list->nodes[i], &self.vertices[i]);
     }
     tell_shapes(&self);
   }

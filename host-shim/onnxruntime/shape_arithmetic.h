@@ -9,9 +9,10 @@
 
 #include "node_list.h"
 
-/** Finds the nodes that are better left to the host, and sets their `on_host` and `of_shapes`.
+/** Finds the nodes that are better left to the host, and sets `on_host`, `of_shapes` and `evaluated`.
  *
- * A node is, if it is an operator of shape arithmetic on elements that every host provider knows, and
+ * A node is, if its operator is one that graphs of the backend compute on the host (LEAT_OP_EVALUATED) or that gives
+ * its output there, on elements that every host provider knows, and
  * - all its inputs come from the host already: constants, shapes, and what other such nodes give; then also its outputs
  *   are small, because shapes are, unless the operator makes large ones of small ones (Expand), or
  * - all that it gives is used on the host alone (as a shape, or by a node that stays there anyway), and its inputs come

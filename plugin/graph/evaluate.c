@@ -475,6 +475,8 @@ typedef struct leati_evaluator {
   bool moves;                    /* elements of float32 too, which stay as they are or are cast */
 } leati_evaluator;
 
+/* The entries of these operators have LEAT_OP_EVALUATED, and LEAT_OP_EVALUATED_FLOAT32 where float32 is taken:
+ * unit.graph compares them. */
 static const leati_evaluator evaluators[] = {
     [LEATI_IS_ADD] = {.operands = 2, .each = do_add, .real = real_add},
     [LEATI_IS_SUB] = {.operands = 2, .each = do_sub, .real = real_sub},

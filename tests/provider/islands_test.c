@@ -237,6 +237,24 @@ static void test_pads_go_along(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
+/* A shape is taken apart and put together again the other way round. */
+static void test_splits_go_along(void **state) {
+  (void)state;
+  ort_model model;
+  begin_rows(&model);
+  ort_model_node(&model, "Neg", "neg", "x", "a", NULL, 0);
+  ort_model_node(&model, "Shape", "shape", "a", "s", NULL, 0);
+  ort_model_node(&model, "Split", "split", "s", "rows columns", NULL, 0);
+  ort_model_node(&model, "Concat", "turn", "columns rows", "turned", "axis", 0);
+  ort_model_node(&model, "Reshape", "there", "a turned", "b", NULL, 0);
+  ort_model_node(&model, "Reshape", "back", "b s", "c", NULL, 0);
+  ort_model_node(&model, "Add", "add", "c c", "y", NULL, 0);
+  OrtSession *session = session_of(&model);
+  expect_islands(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
+  expect_rows(session, 1, twice);
+  fixture.ort->ReleaseSession(session);
+}
+
 /* What is needed on the host outside of the island stays there, and all that follows from it. */
 static void test_shape_arithmetic_for_others_stays(void **state) {
   (void)state;
@@ -542,6 +560,18 @@ static void test_nodes_of_a_refused_graph_run_one_by_one(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
+/* A backend of ABI 1.0 does not say what its graphs compute on the host, so what takes that there is in none of them.
+ */
+static void test_nothing_is_made_up_of_a_silent_backend(void **state) {
+  (void)state;
+  OrtSession *session = arithmetic_session(false);
+  size_t in_islands = 0;
+  (void)ort_fixture_islands(&fixture, session, &in_islands);
+  assert_true(in_islands < ort_fixture_nodes_on(&fixture, session, ORT_FIXTURE_PROVIDER));
+  expect_rows(session, 1, twice);
+  fixture.ort->ReleaseSession(session);
+}
+
 int main(int count, char **arguments) {
   const struct CMUnitTest islands[] = {
       cmocka_unit_test(test_a_chain_is_one_island),
@@ -550,6 +580,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_a_shape_goes_from_node_to_node),
       cmocka_unit_test(test_shape_arithmetic_goes_along),
       cmocka_unit_test(test_pads_go_along),
+      cmocka_unit_test(test_splits_go_along),
       cmocka_unit_test(test_shape_arithmetic_for_others_stays),
       cmocka_unit_test(test_shape_arithmetic_in_floats_goes_along),
       cmocka_unit_test(test_shape_arithmetic_that_the_backend_lacks_stays),
@@ -565,6 +596,9 @@ int main(int count, char **arguments) {
   const struct CMUnitTest picky[] = {
       cmocka_unit_test(test_nodes_of_a_refused_graph_run_one_by_one),
   };
+  const struct CMUnitTest silent[] = {
+      cmocka_unit_test(test_nothing_is_made_up_of_a_silent_backend),
+  };
   ort_fixture_open(&fixture);
   ort_fixture_check(&fixture, ort_fixture_register(&fixture), "registering the provider");
   if (!fixture.device) {
@@ -573,9 +607,10 @@ int main(int count, char **arguments) {
   }
   const char *const which = count > 1 ? arguments[1] : "";
   environment_allows = strcmp(which, "graph") == 0;
-  const int failed = strcmp(which, "picky") == 0 ? cmocka_run_group_tests_name("picky", picky, NULL, NULL)
-                     : *which                    ? cmocka_run_group_tests_name("paths", paths, NULL, NULL)
-                                                 : cmocka_run_group_tests_name("islands", islands, NULL, NULL);
+  const int failed = strcmp(which, "picky") == 0    ? cmocka_run_group_tests_name("picky", picky, NULL, NULL)
+                     : strcmp(which, "silent") == 0 ? cmocka_run_group_tests_name("silent", silent, NULL, NULL)
+                     : *which                       ? cmocka_run_group_tests_name("paths", paths, NULL, NULL)
+                                                    : cmocka_run_group_tests_name("islands", islands, NULL, NULL);
   ort_fixture_close(&fixture);
   return failed;
 }

@@ -12,6 +12,7 @@
 #include "graph/evaluate.h"
 #include "graph/graph.h"
 #include "graph/graph_plan.h"
+#include "ops/core/op_state.h"
 #include "submit/lane.h"
 #include "submit/lane_state.h"
 #include "unit_network.h"
@@ -1608,6 +1609,43 @@ static void pads_on_the_host_are_those_of_the_device(void **state) {
   close_place(&p);
 }
 
+/* What entries say of themselves is what a graph does: for these types, whatever the attributes. Those that are left
+ * out do not say it: the ONNX Runtime provider would leave them to the host where it takes them. */
+static void entries_say_what_is_evaluated(void **state) {
+  const fixture *const f = fixture_of(state);
+  static const uint64_t types[] = {LEAT_TYPE_INT64, LEAT_TYPE_INT32, LEAT_TYPE_BOOL, LEAT_TYPE_FLOAT32};
+  static const leati_known_op left_out[] = {LEATI_IS_GATHER_ELEMENTS, LEATI_IS_RECIPROCAL};
+  uint32_t count, found = 0;
+  assert_ok(f->api->op->count(&count, &err));
+  for (uint32_t i = 0; i < count; ++i) {
+    const leat_op_info *info;
+    assert_ok(f->api->op->info(i, &info, &err));
+    const leati_op_def def = {.info = *info};
+    struct leat_op op = {.def = &def, .since_version = info->since_version_max};
+    const leati_known_op known = leati_known_op_of(&op);
+    const bool told = known != left_out[0] && known != left_out[1];
+    for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); ++t) {
+      const uint32_t arguments[ARGUMENTS] = {0};
+      const bool real = types[t] == LEAT_TYPE_FLOAT32;
+      leati_value value = {.type = types[t]};
+      const leat_graph graph = {.values = &value};
+      leati_node node = {.op = &op,
+                         .known = known,
+                         .input_count = info->min_inputs,
+                         .output_count = info->min_outputs,
+                         .inputs = arguments};
+      leati_evaluate_prepare(&graph, &node, &(leat_graph_node){.attribute_count = 0});
+      const uint64_t flag = real ? LEAT_OP_EVALUATED_FLOAT32 : LEAT_OP_EVALUATED;
+      if ((told && leati_can_evaluate(&node, types[t])) != ((info->flags & flag) != 0)) {
+        fail_msg("%s, type %s: the entry says %d", info->name, leati_type_name(types[t]), (info->flags & flag) != 0);
+      }
+    }
+    found += (info->flags & LEAT_OP_EVALUATED) != 0;
+    assert_true((info->flags & LEAT_OP_EVALUATED_FLOAT32) == 0 || (info->flags & LEAT_OP_EVALUATED) != 0);
+  }
+  assert_true(found > 40);
+}
+
 static void shape_arithmetic_in_float32_is_what_operators_compute(void **state) {
   const place p = open_place(state);
   static const int64_t matrix[] = {2, 4}, row[] = {4}, column[] = {2, 1};
@@ -2329,6 +2367,7 @@ int main(void) {
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
       cmocka_unit_test(shape_arithmetic_in_float32_is_what_operators_compute),
       cmocka_unit_test(pads_on_the_host_are_those_of_the_device),
+      cmocka_unit_test(entries_say_what_is_evaluated),
       cmocka_unit_test(shapes_follow_from_float32),
       cmocka_unit_test(what_follows_from_a_shape_is_staged),
       cmocka_unit_test(what_counts_makes_no_plan),

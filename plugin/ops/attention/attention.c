@@ -399,7 +399,7 @@ static bool attention_reads_view(const leat_op *op, const leati_call *call, uint
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Attention", "", (23, 24), (3, 7), (1, 3),
+    LEATI_OP("Attention", "", (23, 24), (3, 7), (1, 3), .info.flags = LEAT_OP_HEAVY,
              LEATI_TYPES(&type_keys, &type_values, &type_mask, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_scale, &attribute_softcap, &attribute_is_causal, &attribute_q_num_heads,
                               &attribute_kv_num_heads, &attribute_softmax_precision, &attribute_qk_matmul_output_mode),
@@ -407,7 +407,8 @@ static const leati_op_def ops[] = {
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
              .param = ATTENTION, .supports = attention_supports, .create = attention_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
-    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (3, 10), (1, 3), LEATI_TYPES(&leati_type_real, &type_int32),
+    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (3, 10), (1, 3), .info.flags = LEAT_OP_HEAVY,
+             LEATI_TYPES(&leati_type_real, &type_int32),
              LEATI_ATTRIBUTES(&attribute_num_heads, &attribute_scale, &attribute_unidirectional,
                               &attribute_mask_filter_value),
              LEATI_INPUT_TYPES(0, 0, 0, 0, 1, 0, 0, 0, 1, 1), .state_size = sizeof(attention_state),
@@ -415,7 +416,8 @@ static const leati_op_def ops[] = {
              .param = MULTI_HEAD, .supports = attention_supports, .create = multi_head_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
     LEATI_OP(
-        "FusedAttention", "leat", (1, 1), (3, 4), (1, 1), LEATI_TYPES(&leati_type_real, &type_mask),
+        "FusedAttention", "leat", (1, 1), (3, 4), (1, 1), .info.flags = LEAT_OP_HEAVY,
+        LEATI_TYPES(&leati_type_real, &type_mask),
         LEATI_ATTRIBUTES(&attribute_q_layout, &attribute_k_layout, &attribute_v_layout, &attribute_y_layout,
                          &attribute_q_num_heads, &attribute_kv_num_heads, &attribute_scale, &attribute_nan_to_zero),
         LEATI_INPUT_TYPES(0, 0, 0, 1), .state_size = sizeof(attention_state),

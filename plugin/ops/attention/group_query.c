@@ -368,8 +368,9 @@ static bool group_query_reads_view(const leat_op *op, const leati_call *call, ui
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("GroupQueryAttention", "com.microsoft", (1, 1), (1, 16), (1, 3), .info.flags = LEAT_OP_CACHES,
-             .info.host_inputs = 1u << TOTAL, LEATI_TYPES(&leati_type_real, &type_lengths, &leati_type_int64),
+    LEATI_OP("GroupQueryAttention", "com.microsoft", (1, 1), (1, 16), (1, 3),
+             .info.flags = LEAT_OP_CACHES | LEAT_OP_HEAVY, .info.host_inputs = 1u << TOTAL,
+             LEATI_TYPES(&leati_type_real, &type_lengths, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_num_heads, &attribute_kv_num_heads, &attribute_scale, &attribute_softcap,
                               &attribute_local_window_size, &attribute_do_rotary, &attribute_rotary_interleaved,
                               &attribute_smooth_softmax, &attribute_causal, &attribute_sliding_window_cache),

@@ -622,7 +622,7 @@ static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 
 /* A convolution; the rest are attributes beside those that all have. */
 #define CONVOLUTION(name, domain, versions, inputs, which, type, ...)                                               \
-  LEATI_OP(name, domain, versions, inputs, (1, 1), LEATI_TYPES(type),                                               \
+  LEATI_OP(name, domain, versions, inputs, (1, 1), .info.flags = LEAT_OP_HEAVY, LEATI_TYPES(type),                  \
            LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &leati_attribute_group,          \
                             &leati_attribute_kernel_shape, &leati_attribute_pads, __VA_ARGS__),                     \
            .state_size = sizeof(conv_state), .param = (which), .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK, \

@@ -403,11 +403,11 @@ static LEATI_TYPE(type_any_result, "T3", LEATI_TYPES_BYTE | LEAT_TYPE_FLOAT32);
       &leati_attribute_pads, &leati_attribute_strides
 
 /* A convolution of bytes. */
-#define CONVOLUTION(name, domain, version, inputs, which, ...)                                                       \
-  LEATI_OP(name, domain, (version, version), inputs, (1, 1), __VA_ARGS__, .state_size = sizeof(conv_integer_state),  \
-           .param = (which), .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK, .supports = conv_integer_supports, \
-           .create = conv_integer_create, .infer = conv_integer_infer, .plan = conv_integer_plan,                    \
-           .channels_last = conv_integer_channels_last)
+#define CONVOLUTION(name, domain, version, inputs, which, ...)                                                   \
+  LEATI_OP(name, domain, (version, version), inputs, (1, 1), .info.flags = LEAT_OP_HEAVY, __VA_ARGS__,           \
+           .state_size = sizeof(conv_integer_state), .param = (which), .least_rank = 3,                          \
+           .most_rank = 2 + LEATI_WINDOW_RANK, .supports = conv_integer_supports, .create = conv_integer_create, \
+           .infer = conv_integer_infer, .plan = conv_integer_plan, .channels_last = conv_integer_channels_last)
 
 static const leati_op_def ops[] = {
     CONVOLUTION("ConvInteger", "", 10, (2, 4), CONV_INTEGER, LEATI_TYPES(&type_x, &type_w, &type_sum),

@@ -158,12 +158,12 @@ static int32_t squeeze_create(leat_op *op, const leati_op_desc *desc, leat_error
 }
 
 static const leati_op_def ops[] = {
-    LEATI_OP("SqueezeExcite", "leat", (1, 1), (3, 5), (1, 1), LEATI_TYPES(&leati_type_real),
-             LEATI_ATTRIBUTES(&leati_attribute_activation, &leati_attribute_activation_params,
-                              &leati_attribute_gate_activation, &leati_attribute_gate_activation_params),
-             .state_size = sizeof(squeeze_state), .least_rank = 2, .supports = squeeze_supports,
-             .create = squeeze_create, .infer = squeeze_infer, LEATI_KERNELS(LEATI_KERNELS_SQUEEZE_EXCITE),
-             .plan = squeeze_plan),
+    LEATI_OP(
+        "SqueezeExcite", "leat", (1, 1), (3, 5), (1, 1), .info.flags = LEAT_OP_HEAVY, LEATI_TYPES(&leati_type_real),
+        LEATI_ATTRIBUTES(&leati_attribute_activation, &leati_attribute_activation_params,
+                         &leati_attribute_gate_activation, &leati_attribute_gate_activation_params),
+        .state_size = sizeof(squeeze_state), .least_rank = 2, .supports = squeeze_supports, .create = squeeze_create,
+        .infer = squeeze_infer, LEATI_KERNELS(LEATI_KERNELS_SQUEEZE_EXCITE), .plan = squeeze_plan),
 };
 
 const leati_op_family leati_squeeze_excite_family = LEATI_FAMILY(ops);

@@ -236,6 +236,8 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
   }
 #define LEATI_LEAST(least, most) (least)
 #define LEATI_MOST(least, most) (most)
+/** Both flags of an operator that a graph computes on the host, of whole numbers and of float32. */
+#define LEATI_EVALUATED (LEAT_OP_EVALUATED | LEAT_OP_EVALUATED_FLOAT32)
 /** `info.types` and `info.attributes` of an entry: LEATI_TYPES(&leati_type_real), LEATI_ATTRIBUTES(&attribute_axis).
  */
 #define LEATI_TYPES(...)                                    \

@@ -147,38 +147,40 @@ static int32_t logic_view(const leat_op *op, const leati_call *call, uint32_t o,
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* Two operands of one type, and a result of the same type. */
-#define BINARY(name, versions, types_, operation)                                                      \
-  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),   \
-           .param = (operation), .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, \
-           LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = binary_plan, .reads_view = leati_reads_rows,   \
+#define BINARY(name, versions, types_, operation, flags_)                                                       \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE | (flags_), LEATI_TYPES(&types_), \
+           .param = (operation), .supports = leati_supports_broadcast, .infer = leati_infer_broadcast,          \
+           LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = binary_plan, .reads_view = leati_reads_rows,            \
            .channels_last = leati_elementwise_channels_last)
-#define LOGIC(name, operation)                                                                                 \
-  LEATI_OP(name, "", (7, 7), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_bool_in), \
-           .param = (operation), .supports = leati_supports_broadcast, .infer = leati_infer_broadcast,         \
-           LEATI_KERNELS(LEATI_KERNELS_LOGIC), .plan = logic_plan, .reads_view = leati_reads_rows, .view = logic_view)
-#define COMPARE(name, versions, types_, operation)                                                          \
-  LEATI_OP(name, "", versions, (2, 2), (1, 1), LEATI_TYPES(&types_, &type_bool_out), LEATI_OUTPUT_TYPES(1), \
-           .param = (operation), .supports = leati_supports_broadcast, .infer = bool_broadcast_infer,       \
-           LEATI_KERNELS(LEATI_KERNELS_COMPARE), .plan = compare_plan, .reads_view = leati_reads_rows)
+#define LOGIC(name, operation, flags_)                                                                   \
+  LEATI_OP(name, "", (7, 7), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE | (flags_),                  \
+           LEATI_TYPES(&leati_type_bool_in), .param = (operation), .supports = leati_supports_broadcast, \
+           .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_LOGIC), .plan = logic_plan,       \
+           .reads_view = leati_reads_rows, .view = logic_view)
+#define COMPARE(name, versions, types_, operation)                                                                  \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEATI_EVALUATED, LEATI_TYPES(&types_, &type_bool_out), \
+           LEATI_OUTPUT_TYPES(1), .param = (operation), .supports = leati_supports_broadcast,                       \
+           .infer = bool_broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_COMPARE), .plan = compare_plan,               \
+           .reads_view = leati_reads_rows)
 /* Not in place: an operand that comes later would be overwritten before it is read. */
-#define VARIADIC(name, types_, operation)                                                                             \
-  LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&types_), .param = (operation),                 \
-           .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY), \
-           .plan = variadic_plan, .reads_view = leati_reads_rows)
+#define VARIADIC(name, types_, operation, flags_)                                                       \
+  LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), .info.flags = (flags_), LEATI_TYPES(&types_), \
+           .param = (operation), .supports = leati_supports_broadcast, .infer = leati_infer_broadcast,  \
+           LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = variadic_plan, .reads_view = leati_reads_rows)
 
 static const leati_op_def ops[] = {
-    BINARY("Add", (7, 14), leati_type_number, LEAT_EW_ADD),
-    BINARY("Sub", (7, 14), leati_type_number, LEAT_EW_SUB),
-    BINARY("Mul", (7, 14), leati_type_number, LEAT_EW_MUL),
-    BINARY("Div", (7, 14), leati_type_number, LEAT_EW_DIV),
-    BINARY("PRelu", (7, 16), type_prelu, LEAT_EW_PRELU),
-    LOGIC("And", LEAT_EW_AND),
-    LOGIC("Or", LEAT_EW_OR),
-    LOGIC("Xor", LEAT_EW_XOR),
-    LEATI_OP("Mod", "", (10, 28), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_number),
-             LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(mod_state), .supports = mod_supports,
-             .create = mod_create, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY),
-             .plan = binary_plan, .reads_view = leati_reads_rows),
+    BINARY("Add", (7, 14), leati_type_number, LEAT_EW_ADD, LEATI_EVALUATED),
+    BINARY("Sub", (7, 14), leati_type_number, LEAT_EW_SUB, LEATI_EVALUATED),
+    BINARY("Mul", (7, 14), leati_type_number, LEAT_EW_MUL, LEATI_EVALUATED),
+    BINARY("Div", (7, 14), leati_type_number, LEAT_EW_DIV, LEATI_EVALUATED),
+    BINARY("PRelu", (7, 16), type_prelu, LEAT_EW_PRELU, 0),
+    LOGIC("And", LEAT_EW_AND, LEAT_OP_EVALUATED),
+    LOGIC("Or", LEAT_EW_OR, LEAT_OP_EVALUATED),
+    LOGIC("Xor", LEAT_EW_XOR, 0),
+    LEATI_OP("Mod", "", (10, 28), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE | LEAT_OP_EVALUATED,
+             LEATI_TYPES(&leati_type_number), LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(mod_state),
+             .supports = mod_supports, .create = mod_create, .infer = leati_infer_broadcast,
+             LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = binary_plan, .reads_view = leati_reads_rows),
     LEATI_OP("Pow", "", (7, 15), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
              LEATI_TYPES(&type_pow, &type_pow_exponent), LEATI_INPUT_TYPES(0, 1), .supports = leati_supports_broadcast,
              .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_POW), .plan = pow_plan,
@@ -188,10 +190,10 @@ static const leati_op_def ops[] = {
     COMPARE("Greater", (7, 13), leati_type_number, LEAT_EW_GREATER),
     COMPARE("LessOrEqual", (12, 16), leati_type_number, LEAT_EW_LESS_OR_EQUAL),
     COMPARE("GreaterOrEqual", (12, 16), leati_type_number, LEAT_EW_GREATER_OR_EQUAL),
-    VARIADIC("Min", leati_type_number, LEAT_EW_MIN),
-    VARIADIC("Max", leati_type_number, LEAT_EW_MAX),
-    VARIADIC("Sum", leati_type_real, LEAT_EW_ADD),
-    VARIADIC("Mean", leati_type_real, LEAT_EW_ADD_SCALED),
+    VARIADIC("Min", leati_type_number, LEAT_EW_MIN, LEATI_EVALUATED),
+    VARIADIC("Max", leati_type_number, LEAT_EW_MAX, LEATI_EVALUATED),
+    VARIADIC("Sum", leati_type_real, LEAT_EW_ADD, 0),
+    VARIADIC("Mean", leati_type_real, LEAT_EW_ADD_SCALED, 0),
 };
 
 const leati_op_family leati_binary_family = LEATI_FAMILY(ops);

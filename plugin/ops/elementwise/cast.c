@@ -53,10 +53,10 @@ static int32_t cast_plan(const leat_op *op, leati_planner *planner, const leati_
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Cast", "", (6, 28), (1, 1), (1, 1), LEATI_TYPES(&type_cast_in, &type_cast_out),
-             LEATI_ATTRIBUTES(&attribute_to, &attribute_saturate), LEATI_OUTPUT_TYPES(1),
-             .state_size = sizeof(cast_state), .supports = cast_supports, .create = cast_create, .infer = cast_infer,
-             .plan = cast_plan, .reads_view = leati_reads_rows),
+    LEATI_OP("Cast", "", (6, 28), (1, 1), (1, 1), .info.flags = LEATI_EVALUATED,
+             LEATI_TYPES(&type_cast_in, &type_cast_out), LEATI_ATTRIBUTES(&attribute_to, &attribute_saturate),
+             LEATI_OUTPUT_TYPES(1), .state_size = sizeof(cast_state), .supports = cast_supports, .create = cast_create,
+             .infer = cast_infer, .plan = cast_plan, .reads_view = leati_reads_rows),
     LEATI_OP("CastLike", "", (15, 25), (2, 2), (1, 1), LEATI_TYPES(&type_cast_in, &type_cast_out),
              LEATI_ATTRIBUTES(&attribute_saturate), LEATI_INPUT_TYPES(0, 1), LEATI_OUTPUT_TYPES(1),
              .infer = leati_infer_same, .plan = cast_plan, .reads_view = leati_reads_rows),

@@ -58,7 +58,7 @@ static int32_t where_plan(const leat_op *op, leati_planner *planner, const leati
 static const leati_op_def ops[] = {
     LEATI_OP("Clip", "", (11, 13), (1, 3), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_number),
              .infer = clip_infer, LEATI_KERNELS(LEATI_KERNELS_CLIP), .plan = clip_plan, .reads_view = leati_reads_rows),
-    LEATI_OP("Where", "", (9, 16), (3, 3), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
+    LEATI_OP("Where", "", (9, 16), (3, 3), (1, 1), .info.flags = LEAT_OP_IN_PLACE | LEATI_EVALUATED,
              LEATI_TYPES(&type_where_condition, &leati_type_moved), LEATI_INPUT_TYPES(0, 1, 1), LEATI_OUTPUT_TYPES(1),
              .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_WHERE),
              .plan = where_plan, .reads_view = leati_reads_rows),

@@ -112,20 +112,24 @@ static int32_t not_plan(const leat_op *op, leati_planner *planner, const leati_c
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* An operator of one number; the rest are designated initialisers. */
-#define UNARY_WITH(name, domain, versions, types_, operation, ...)                                               \
-  LEATI_OP(name, domain, versions, (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),         \
-           .state_size = sizeof(leati_function), .param = (operation), .infer = leati_infer_same,                \
-           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),           \
-           .plan = unary_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last, \
+#define UNARY_FLAGGED(name, domain, versions, types_, operation, flags_, ...)                                       \
+  LEATI_OP(name, domain, versions, (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE | (flags_), LEATI_TYPES(&types_), \
+           .state_size = sizeof(leati_function), .param = (operation), .infer = leati_infer_same,                   \
+           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),              \
+           .plan = unary_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last,    \
            __VA_ARGS__)
+#define UNARY_WITH(name, domain, versions, types_, operation, ...) \
+  UNARY_FLAGGED(name, domain, versions, types_, operation, 0, __VA_ARGS__)
 #define UNARY(name, versions, types_, operation) \
   UNARY_WITH(name, "", versions, types_, operation, .create = unary_create)
+#define UNARY_EVALUATED(name, versions, types_, operation) \
+  UNARY_FLAGGED(name, "", versions, types_, operation, LEATI_EVALUATED, .create = unary_create)
 
 static const leati_op_def ops[] = {
-    UNARY("Neg", (6, 13), type_signed, LEAT_EW_NEG),
-    UNARY("Abs", (6, 13), leati_type_number, LEAT_EW_ABS),
+    UNARY_EVALUATED("Neg", (6, 13), type_signed, LEAT_EW_NEG),
+    UNARY_EVALUATED("Abs", (6, 13), leati_type_number, LEAT_EW_ABS),
     UNARY("Sign", (9, 13), leati_type_number, LEAT_EW_SIGN),
-    UNARY("Sqrt", (6, 13), leati_type_real, LEAT_EW_SQRT),
+    UNARY_EVALUATED("Sqrt", (6, 13), leati_type_real, LEAT_EW_SQRT),
     UNARY("Reciprocal", (6, 13), leati_type_real, LEAT_EW_RECIPROCAL),
     UNARY("Exp", (6, 13), leati_type_real, LEAT_EW_EXP),
     UNARY("Log", (6, 13), leati_type_real, LEAT_EW_LOG),
@@ -145,8 +149,8 @@ static const leati_op_def ops[] = {
     UNARY("Asinh", (9, 22), leati_type_real, LEAT_EW_ASINH),
     UNARY("Acosh", (9, 22), leati_type_real, LEAT_EW_ACOSH),
     UNARY("Atanh", (9, 22), leati_type_real, LEAT_EW_ATANH),
-    UNARY("Floor", (6, 13), leati_type_real, LEAT_EW_FLOOR),
-    UNARY("Ceil", (6, 13), leati_type_real, LEAT_EW_CEIL),
+    UNARY_EVALUATED("Floor", (6, 13), leati_type_real, LEAT_EW_FLOOR),
+    UNARY_EVALUATED("Ceil", (6, 13), leati_type_real, LEAT_EW_CEIL),
     UNARY("Round", (11, 22), leati_type_real, LEAT_EW_ROUND),
     UNARY("Softplus", (1, 22), leati_type_real, LEAT_EW_SOFTPLUS),
     UNARY("Softsign", (1, 22), leati_type_real, LEAT_EW_SOFTSIGN),
@@ -180,9 +184,9 @@ static const leati_op_def ops[] = {
              LEATI_ATTRIBUTES(&attribute_detect_negative, &attribute_detect_positive), LEATI_OUTPUT_TYPES(1),
              .state_size = sizeof(leati_function), .create = isinf_create, .infer = bool_same_infer,
              LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan, .reads_view = leati_reads_rows),
-    LEATI_OP("Not", "", (1, 1), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_bool_in),
-             .infer = leati_infer_same, LEATI_KERNELS(LEATI_KERNELS_LOGIC_NOT), .plan = not_plan,
-             .reads_view = leati_reads_rows),
+    LEATI_OP("Not", "", (1, 1), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE | LEAT_OP_EVALUATED,
+             LEATI_TYPES(&leati_type_bool_in), .infer = leati_infer_same, LEATI_KERNELS(LEATI_KERNELS_LOGIC_NOT),
+             .plan = not_plan, .reads_view = leati_reads_rows),
 };
 
 const leati_op_family leati_unary_family = LEATI_FAMILY(ops);

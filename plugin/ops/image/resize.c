@@ -383,7 +383,7 @@ static LEATI_ATTRIBUTE(attribute_transformation, "coordinate_transformation_mode
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Resize", "", (11, 19), (1, 4), (1, 1),
+    LEATI_OP("Resize", "", (11, 19), (1, 4), (1, 1), .info.flags = LEAT_OP_GROWS,
              .info.host_inputs = 1u << INPUT_ROI | 1u << INPUT_SCALES | 1u << INPUT_SIZES,
              LEATI_TYPES(&type_image, &type_roi, &type_scales, &type_sizes),
              LEATI_ATTRIBUTES(&attribute_antialias, &attribute_axes, &attribute_aspect, &attribute_extrapolation,

@@ -540,10 +540,11 @@ static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leat
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Gather", "", (1, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
-             LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
-             .least_rank = 1, .supports = gather_supports, .create = index_create, .infer = gather_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_GATHER), .plan = gather_plan, .view = gather_view),
+    LEATI_OP("Gather", "", (1, 13), (2, 2), (1, 1), .info.flags = LEATI_EVALUATED,
+             LEATI_TYPES(&leati_type_moved, &leati_type_index), LEATI_ATTRIBUTES(&leati_attribute_axis),
+             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state), .least_rank = 1, .supports = gather_supports,
+             .create = index_create, .infer = gather_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_GATHER),
+             .plan = gather_plan, .view = gather_view),
     LEATI_OP("GatherElements", "", (11, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
              LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
              .least_rank = 1, .create = index_create, .infer = gather_elements_infer,

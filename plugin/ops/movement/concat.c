@@ -490,11 +490,11 @@ static LEATI_TYPE(type_parts, "T8", LEATI_TYPES_BYTE);
 #define FOUR_PARTS PART, PART, PART, PART
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1), LEATI_TYPES(&leati_type_moved),
-             LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state), .any_size = true,
-             .least_rank = 1, .supports = tensors_supports, .create = axis_create, .infer = concat_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan, .part = concat_part,
-             .reads_view = leati_reads_any_view, .channels_last = concat_channels_last),
+    LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1), .info.flags = LEATI_EVALUATED,
+             LEATI_TYPES(&leati_type_moved), LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state),
+             .any_size = true, .least_rank = 1, .supports = tensors_supports, .create = axis_create,
+             .infer = concat_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan,
+             .part = concat_part, .reads_view = leati_reads_any_view, .channels_last = concat_channels_last),
     LEATI_OP("QLinearConcat", "com.microsoft", (1, 1), (4, FIRST + 3 * PARTS_MAX), (1, 1),
              LEATI_TYPES(&type_parts, &leati_type_scale), LEATI_ATTRIBUTES(&leati_attribute_axis),
              LEATI_INPUT_TYPES(1, 0, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS,
@@ -502,8 +502,8 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(axis_state), .supports = concat_supports, .create = axis_create,
              .infer = qlinear_concat_infer, LEATI_KERNELS(LEATI_KERNELS_SCALED_POINTWISE), .plan = qlinear_concat_plan,
              .reads_view = leati_reads_rows),
-    LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC), .info.host_inputs = 1u << 1,
-             LEATI_TYPES(&leati_type_moved, &leati_type_int64),
+    LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC), .info.flags = LEATI_EVALUATED,
+             .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_num_outputs), LEATI_INPUT_TYPES(0, 1),
              .state_size = sizeof(axis_state), .any_size = true, .least_rank = 1, .create = axis_create,
              .infer = split_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = split_plan,

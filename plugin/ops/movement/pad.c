@@ -189,14 +189,14 @@ static int32_t tile_plan(const leat_op *op, leati_planner *planner, const leati_
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Pad", "", (11, 25), (2, 4), (1, 1), .info.host_inputs = 0xe,
-             LEATI_TYPES(&leati_type_moved, &leati_type_int64, &leati_type_index),
+    LEATI_OP("Pad", "", (11, 25), (2, 4), (1, 1), .info.flags = LEATI_EVALUATED | LEAT_OP_GROWS,
+             .info.host_inputs = 0xe, LEATI_TYPES(&leati_type_moved, &leati_type_int64, &leati_type_index),
              LEATI_ATTRIBUTES(&leati_attribute_mode), LEATI_INPUT_TYPES(0, 1, 0, 2), .state_size = sizeof(pad_state),
              .supports = pad_supports, .create = pad_create, .infer = pad_infer, LEATI_KERNELS(LEATI_KERNELS_PAD),
              .plan = pad_plan, .reads_view = leati_reads_rows),
-    LEATI_OP("Tile", "", (6, 13), (2, 2), (1, 1), .info.host_inputs = 1u << 1,
-             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .infer = tile_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = tile_plan, .reads_view = leati_reads_rows),
+    LEATI_OP("Tile", "", (6, 13), (2, 2), (1, 1), .info.flags = LEATI_EVALUATED | LEAT_OP_GROWS,
+             .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1),
+             .infer = tile_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = tile_plan, .reads_view = leati_reads_rows),
 };
 
 const leati_op_family leati_pad_family = LEATI_FAMILY(ops);

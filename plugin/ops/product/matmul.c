@@ -415,11 +415,11 @@ static bool product_reads_view(const leat_op *op, const leati_call *call, uint32
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* A product; the rest are its type and attributes. */
-#define PRODUCT(name, domain, versions, inputs, kind, ...)                                                  \
-  LEATI_OP(name, domain, versions, inputs, (1, 1), __VA_ARGS__, .state_size = sizeof(matmul_state),         \
-           .supports = kind##_supports, .create = matmul_create, .infer = kind##_infer,                     \
-           LEATI_KERNELS(LEATI_KERNELS_OF_PRODUCTS), .plan = kind##_plan, .reads_view = product_reads_view, \
-           .transposes = matmul_transposes)
+#define PRODUCT(name, domain, versions, inputs, kind, ...)                                           \
+  LEATI_OP(name, domain, versions, inputs, (1, 1), .info.flags = LEAT_OP_HEAVY, __VA_ARGS__,         \
+           .state_size = sizeof(matmul_state), .supports = kind##_supports, .create = matmul_create, \
+           .infer = kind##_infer, LEATI_KERNELS(LEATI_KERNELS_OF_PRODUCTS), .plan = kind##_plan,     \
+           .reads_view = product_reads_view, .transposes = matmul_transposes)
 
 static const leati_op_def ops[] = {
     PRODUCT("MatMul", "", (9, 13), (2, 2), matmul, LEATI_TYPES(&leati_type_real)),

@@ -337,7 +337,7 @@ static LEATI_ATTRIBUTE(attribute_block_size, "block_size", INT);
 static LEATI_ATTRIBUTE(attribute_weight_prepacked, "weight_prepacked", INT);
 
 static const leati_op_def ops[] = {
-    LEATI_OP("MatMulNBits", "com.microsoft", (1, 1), (3, 6), (1, 1),
+    LEATI_OP("MatMulNBits", "com.microsoft", (1, 1), (3, 6), (1, 1), .info.flags = LEAT_OP_HEAVY,
              LEATI_TYPES(&type_real, &type_weights, &type_zeros, &type_g_idx),
              LEATI_ATTRIBUTES(&attribute_k, &attribute_n, &attribute_bits, &attribute_block_size,
                               &attribute_weight_prepacked),

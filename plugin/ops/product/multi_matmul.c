@@ -309,7 +309,7 @@ static LEATI_ATTRIBUTE(attribute_activated, "activated", INTS);
 static const leati_op_def ops[] = {
     LEATI_OP(
         "MultiMatMul", "leat", (1, 1), (3, 2 + 2 * LEATI_PRODUCTS_MAX), (2, LEATI_PRODUCTS_MAX),
-        LEATI_TYPES(&leati_type_real),
+        .info.flags = LEAT_OP_HEAVY, LEATI_TYPES(&leati_type_real),
         LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_trans_b, &leati_attribute_activation,
                          &leati_attribute_activation_params, &attribute_activated, &leati_attribute_factor_epsilon),
         .state_size = sizeof(multi_state), LEATI_KERNELS(LEATI_KERNELS_OF_PRODUCTS), .least_rank = 1,

@@ -436,17 +436,17 @@ static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
   LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW, LEATI_KERNELS_REDUCE_PIECES, \
       LEATI_KERNELS_REDUCE_REST
 /* The form with an attribute, until version 17 (12 for ReduceSum). */
-#define REDUCE_BY_ATTRIBUTE(name, versions, types_, reduction)                                                  \
-  LEATI_OP(name, "", versions, (1, 1), (1, 1), LEATI_TYPES(&types_),                                            \
+#define REDUCE_BY_ATTRIBUTE(name, versions, types_, reduction, flags_)                                          \
+  LEATI_OP(name, "", versions, (1, 1), (1, 1), .info.flags = (flags_), LEATI_TYPES(&types_),                    \
            LEATI_ATTRIBUTES(&attribute_axes, &attribute_keepdims), .state_size = sizeof(reduce_state),          \
            .param = (reduction), .create = reduce_create, .infer = reduce_infer, LEATI_KERNELS(REDUCE_KERNELS), \
            .plan = reduce_plan, .reads_view = reduce_reads_view)
 /* The form with an input on the host. */
-#define REDUCE_BY_INPUT(name, versions, types_, reduction)                                                           \
-  LEATI_OP(name, "", versions, (1, 2), (1, 1), .info.host_inputs = 1u << 1, LEATI_TYPES(&types_, &type_axes),        \
-           LEATI_ATTRIBUTES(&attribute_keepdims, &attribute_noop), LEATI_INPUT_TYPES(0, 1),                          \
-           .state_size = sizeof(reduce_state), .param = (reduction), .create = reduce_create, .infer = reduce_infer, \
-           LEATI_KERNELS(REDUCE_KERNELS), .plan = reduce_plan, .reads_view = reduce_reads_view)
+#define REDUCE_BY_INPUT(name, versions, types_, reduction, flags_)                                                     \
+  LEATI_OP(name, "", versions, (1, 2), (1, 1), .info.flags = (flags_), .info.host_inputs = 1u << 1,                    \
+           LEATI_TYPES(&types_, &type_axes), LEATI_ATTRIBUTES(&attribute_keepdims, &attribute_noop),                   \
+           LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(reduce_state), .param = (reduction), .create = reduce_create, \
+           .infer = reduce_infer, LEATI_KERNELS(REDUCE_KERNELS), .plan = reduce_plan, .reads_view = reduce_reads_view)
 #define ARG_REDUCE(name, which)                                                                                  \
   LEATI_OP(name, "", (11, 13), (1, 1), (1, 1), LEATI_TYPES(&type_numbers, &type_index),                          \
            LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_keepdims, &attribute_last), LEATI_OUTPUT_TYPES(1), \
@@ -455,26 +455,26 @@ static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
            .reads_view = arg_reads_view)
 
 static const leati_op_def ops[] = {
-    REDUCE_BY_ATTRIBUTE("ReduceSum", (11, 11), type_numbers_11, LEATI_REDUCE_SUM),
-    REDUCE_BY_INPUT("ReduceSum", (13, 13), type_numbers, LEATI_REDUCE_SUM),
-    REDUCE_BY_ATTRIBUTE("ReduceMean", (11, 13), type_numbers, LEATI_REDUCE_MEAN),
-    REDUCE_BY_INPUT("ReduceMean", (18, 18), type_numbers, LEATI_REDUCE_MEAN),
-    REDUCE_BY_ATTRIBUTE("ReduceMax", (11, 13), type_numbers, LEATI_REDUCE_MAX),
-    REDUCE_BY_INPUT("ReduceMax", (18, 20), type_numbers, LEATI_REDUCE_MAX),
-    REDUCE_BY_ATTRIBUTE("ReduceMin", (11, 13), type_numbers, LEATI_REDUCE_MIN),
-    REDUCE_BY_INPUT("ReduceMin", (18, 20), type_numbers, LEATI_REDUCE_MIN),
-    REDUCE_BY_ATTRIBUTE("ReduceProd", (11, 13), type_numbers, LEATI_REDUCE_PROD),
-    REDUCE_BY_INPUT("ReduceProd", (18, 18), type_numbers, LEATI_REDUCE_PROD),
-    REDUCE_BY_ATTRIBUTE("ReduceL1", (11, 13), leati_type_real, LEATI_REDUCE_L1),
-    REDUCE_BY_INPUT("ReduceL1", (18, 18), leati_type_real, LEATI_REDUCE_L1),
-    REDUCE_BY_ATTRIBUTE("ReduceL2", (11, 13), leati_type_real, LEATI_REDUCE_L2),
-    REDUCE_BY_INPUT("ReduceL2", (18, 18), leati_type_real, LEATI_REDUCE_L2),
-    REDUCE_BY_ATTRIBUTE("ReduceSumSquare", (11, 13), leati_type_real, LEATI_REDUCE_SUM_SQUARE),
-    REDUCE_BY_INPUT("ReduceSumSquare", (18, 18), leati_type_real, LEATI_REDUCE_SUM_SQUARE),
-    REDUCE_BY_ATTRIBUTE("ReduceLogSum", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM),
-    REDUCE_BY_INPUT("ReduceLogSum", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM),
-    REDUCE_BY_ATTRIBUTE("ReduceLogSumExp", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP),
-    REDUCE_BY_INPUT("ReduceLogSumExp", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP),
+    REDUCE_BY_ATTRIBUTE("ReduceSum", (11, 11), type_numbers_11, LEATI_REDUCE_SUM, LEAT_OP_EVALUATED),
+    REDUCE_BY_INPUT("ReduceSum", (13, 13), type_numbers, LEATI_REDUCE_SUM, LEAT_OP_EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceMean", (11, 13), type_numbers, LEATI_REDUCE_MEAN, 0),
+    REDUCE_BY_INPUT("ReduceMean", (18, 18), type_numbers, LEATI_REDUCE_MEAN, 0),
+    REDUCE_BY_ATTRIBUTE("ReduceMax", (11, 13), type_numbers, LEATI_REDUCE_MAX, LEAT_OP_EVALUATED),
+    REDUCE_BY_INPUT("ReduceMax", (18, 20), type_numbers, LEATI_REDUCE_MAX, LEAT_OP_EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceMin", (11, 13), type_numbers, LEATI_REDUCE_MIN, LEAT_OP_EVALUATED),
+    REDUCE_BY_INPUT("ReduceMin", (18, 20), type_numbers, LEATI_REDUCE_MIN, LEAT_OP_EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceProd", (11, 13), type_numbers, LEATI_REDUCE_PROD, LEAT_OP_EVALUATED),
+    REDUCE_BY_INPUT("ReduceProd", (18, 18), type_numbers, LEATI_REDUCE_PROD, LEAT_OP_EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceL1", (11, 13), leati_type_real, LEATI_REDUCE_L1, 0),
+    REDUCE_BY_INPUT("ReduceL1", (18, 18), leati_type_real, LEATI_REDUCE_L1, 0),
+    REDUCE_BY_ATTRIBUTE("ReduceL2", (11, 13), leati_type_real, LEATI_REDUCE_L2, 0),
+    REDUCE_BY_INPUT("ReduceL2", (18, 18), leati_type_real, LEATI_REDUCE_L2, 0),
+    REDUCE_BY_ATTRIBUTE("ReduceSumSquare", (11, 13), leati_type_real, LEATI_REDUCE_SUM_SQUARE, 0),
+    REDUCE_BY_INPUT("ReduceSumSquare", (18, 18), leati_type_real, LEATI_REDUCE_SUM_SQUARE, 0),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSum", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM, 0),
+    REDUCE_BY_INPUT("ReduceLogSum", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM, 0),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSumExp", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, 0),
+    REDUCE_BY_INPUT("ReduceLogSumExp", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, 0),
     ARG_REDUCE("ArgMax", ARG_MAX),
     ARG_REDUCE("ArgMin", ARG_MIN),
 };

@@ -883,6 +883,19 @@ typedef struct leat_op_attribute {
 /** Outputs 1 and 2 may be exactly the memory of inputs 3 and 4, each where it has that one's shape: caches, of which
  * all but what is new stays as it is. */
 #define LEAT_OP_CACHES (UINT64_C(1) << 2)
+/* Those that follow say what a host that divides a model into graphs has to know of an operator; since 1.1. A reader
+ * leaves out what it does not know, and a backend may set none of them. */
+/** A graph computes it on the host, in leat_graph_api::build(), infer() and launch(), where the values of its inputs
+ * are known there and shapes follow from what it gives, provided that its inputs and outputs are of int64, int32 and
+ * bool. So its outputs may be host inputs of other nodes. */
+#define LEAT_OP_EVALUATED (UINT64_C(1) << 3)
+/** Likewise with inputs and outputs of float32 among them. Implies LEAT_OP_EVALUATED. */
+#define LEAT_OP_EVALUATED_FLOAT32 (UINT64_C(1) << 4)
+/** How many elements it gives follows from the values of its inputs, not from their shapes: it may make many of few. */
+#define LEAT_OP_GROWS (UINT64_C(1) << 5)
+/** It computes with each element that it takes many times, as products of matrices, convolutions and attention do:
+ * worth a copy to the device and back. */
+#define LEAT_OP_HEAVY (UINT64_C(1) << 6)
 
 #define LEAT_VARIADIC \
   UINT32_MAX /**< max_inputs (all of them required then), max_outputs: as many as the caller likes */
