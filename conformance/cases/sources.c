@@ -18,6 +18,7 @@ const leat_case_source leati_case_sources[] = {
     {LEAT_PROFILE_CORE, leati_cases_graph},
     {LEAT_PROFILE_CORE, leati_cases_graph_arguments},
     {LEAT_PROFILE_CORE, leati_cases_graph_views},
+    {LEAT_PROFILE_CORE, leati_cases_flags},
     {LEAT_PROFILE_CORE, leati_cases_profiler},
     {LEAT_PROFILE_CORE, leati_cases_external},
     {LEAT_PROFILE_OPERATORS, leati_cases_asked},

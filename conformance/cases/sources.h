@@ -25,6 +25,7 @@ void leati_cases_pool(leat_case_list *list);
 void leati_cases_graph(leat_case_list *list);
 void leati_cases_graph_arguments(leat_case_list *list);
 void leati_cases_graph_views(leat_case_list *list);
+void leati_cases_flags(leat_case_list *list);
 void leati_cases_profiler(leat_case_list *list);
 void leati_cases_external(leat_case_list *list);
 /* Those of a family of operators, of each rows.c and <noun>_rows.c: the build makes lines "LIST(family)". */

@@ -708,6 +708,22 @@ static int32_t count_few(uint32_t *out_count, leat_error *err) {
   return LEAT_OK;
 }
 
+/* Every entry says that graphs compute it on the host. */
+static int32_t info_evaluated(uint32_t index, const leat_op_info **out, leat_error *err) {
+  static leat_op_info entries[512];
+  const int32_t status = base->op->info(index, out, err);
+  if (status == LEAT_OK && index < G_N_ELEMENTS(entries)) {
+    entries[index] = **out;
+    entries[index].flags |= LEAT_OP_EVALUATED;
+    *out = &entries[index];
+  }
+  return status;
+}
+
+static void evaluated_claimed(void) {
+  op_api.info = info_evaluated;
+}
+
 static int32_t info_few(uint32_t index, const leat_op_info **out, leat_error *err) {
   for (uint32_t i = 0, left = index;; ++i) {
     int32_t status = base->op->info(i, out, err);
@@ -1525,6 +1541,7 @@ static const struct {
                {"op_supports_anything", op_supports_anything},
                {"op_refused_late", op_refused_late},
                {"few_operators", few_operators},
+               {"evaluated_claimed", evaluated_claimed},
                {"body_ignored", body_ignored},
                {"later_table_claimed", later_table_claimed},
                {"constants_unread", constants_unread},
