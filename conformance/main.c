@@ -20,6 +20,7 @@
 #include "file.h"
 #include "mustpass.h"
 #include "ops/core/op_engine.h"
+#include "ops/core/undrawn.h"
 #include "plugin.h"
 #include "runner.h"
 
@@ -55,6 +56,7 @@ typedef struct {
   double scale;
   gboolean list;
   gboolean untried;
+  gboolean undrawn;
   gboolean all_operators;
   gboolean fast_float32;
   gboolean accuracy;
@@ -192,8 +194,11 @@ static int list_cases(const arguments *args) {
   return 0;
 }
 
-/* --untried: what of the plugin's operator list no case is for. */
-static int list_untried(const arguments *args, const char *plugin_path) {
+/* How many calls of each operator --undrawn looks at, unless --calls says so: what one in thirty has is there. */
+#define UNDRAWN_CALLS 300
+
+/* --untried and --undrawn: what of the plugin's operator list no case is for, and what no drawn call has. */
+static int list_gaps(const arguments *args, const char *plugin_path, uint32_t calls) {
   leat_plugin plugin = {0};
   char *message = NULL;
   if (!leati_plugin_load(plugin_path, &plugin, &message))
@@ -206,7 +211,10 @@ static int list_untried(const arguments *args, const char *plugin_path) {
     if (leati_runner_chosen(args->profiles, args->filters, cases->pdata[i]))
       g_ptr_array_add(chosen, cases->pdata[i]);
   }
-  return leati_op_untried(chosen, plugin.api->op) ? 0 : bad_use("%s does not give its operator list", plugin_path);
+  return (!args->untried || leati_op_untried(chosen, plugin.api->op)) &&
+                 (!args->undrawn || leati_op_undrawn(plugin.api->op, calls > 0 ? calls : UNDRAWN_CALLS))
+             ? 0
+             : bad_use("%s does not give its operator list", plugin_path);
 }
 
 /* Runs cases or the probe in this process. */
@@ -376,6 +384,8 @@ int main(int argc, char **argv) {
        "List the cases, what each checks, and their profiles; needs no plugin", NULL},
       {"untried", 0, 0, G_OPTION_ARG_NONE, &args.untried,
        "List what of PLUGIN.so's operator list no case is for, by entry and element type", NULL},
+      {"undrawn", 0, 0, G_OPTION_ARG_NONE, &args.undrawn,
+       "List what of it no drawn call has: element types, attributes and optional inputs, by entry", NULL},
       {"profile", 'p', 0, G_OPTION_ARG_STRING, &args.profile,
        "Run only cases of core (what any backend does), operators (what single ones compute) or all (default)",
        "PROFILE"},
@@ -458,8 +468,8 @@ int main(int argc, char **argv) {
   if (args.rest == NULL || args.rest[1] != NULL) {
     return bad_use("name one plugin: leat-conformance [OPTION...] PLUGIN.so; --help shows the options");
   }
-  if (args.untried)
-    return list_untried(&args, args.rest[0]);
+  if (args.untried || args.undrawn)
+    return list_gaps(&args, args.rest[0], options.calls);
   if (args.run_cases != NULL || args.probe)
     return be_child(&args, args.rest[0], &options);
   options.program = g_file_read_link("/proc/self/exe", NULL);

@@ -58,17 +58,19 @@ static void draw_program(leati_draw *d, int64_t inputs) {
 
 static void pointwise(leati_draw *d) {
   const int32_t rank = leati_draw_rank(d, 0, RANK);
-  const int64_t inputs = leati_draw_int(d, 1, 4);
+  const int64_t inputs = leati_draw_int(d, 1, leati_draw_chance(d, 80) ? 4 : 8);
+  const uint64_t type = leati_draw_type(d, "T");
   int64_t dims[RANK];
   leati_draw_dims(d, rank, dims);
   for (int64_t k = 0; k < inputs; k++)
-    leati_draw_narrow_input(d, LEAT_TYPE_FLOAT32, rank, dims);
+    leati_draw_narrow_input(d, type, rank, dims);
   draw_program(d, inputs);
 }
 
 /* The same with operands and a result that may be bytes. */
 static void quantized_pointwise(leati_draw *d) {
-  const int32_t rank = leati_draw_rank(d, 0, RANK), inputs = (int32_t)leati_draw_int(d, 1, 4);
+  const int32_t rank = leati_draw_rank(d, 0, RANK);
+  const int32_t inputs = (int32_t)leati_draw_int(d, 1, leati_draw_chance(d, 80) ? 4 : 8);
   int64_t dims[RANK], zeros[LEAT_DRAW_RANK];
   double scales[LEAT_DRAW_RANK];
   leati_draw_dims(d, rank, dims);
