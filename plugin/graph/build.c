@@ -42,12 +42,8 @@ static int32_t type_of_output(const leat_graph *graph, const leati_node *node, u
       const leati_value *const value = &graph->values[node->inputs[i]];
       const bool host = leati_op_is_host(def->info.host_inputs, i);
       const int32_t least = i == 0 ? def->least_rank : 0;
-      const DLTensor tensor = {.ndim = value->ndim >= 0 ? value->ndim
-                                       : host           ? 1
-                                                        : least,
-                               .dtype = leati_dtype_of(value->type),
-                               .shape = (int64_t *)one};
-      (void)leati_view_import_shape(&tensor, "", view, NULL);
+      const int32_t rank = value->ndim >= 0 ? value->ndim : host ? 1 : least;
+      (void)leati_view_of_shape(leati_dtype_of(value->type), rank, one, "", view, NULL);
       view->host = host;
       view->data = (void *)zeros;
       (void)leati_op_bind_type(def, i, view->type, bound, NULL);
@@ -178,9 +174,7 @@ static int32_t add_nodes(leat_graph *graph, const leat_graph_node *nodes, leat_e
     leati_known_value *const known = &inference.values[graph->inputs[i]];
     known->known = leati_value_is_known(value);
     if (known->known) {
-      const DLTensor tensor = {
-          .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
-      status = leati_view_import_shape(&tensor, "an input of a graph", &known->view, err);
+      status = leati_view_of_value(value, "an input of a graph", &known->view, err);
     }
   }
   leat_error found = {.struct_size = sizeof(found)};
@@ -331,9 +325,7 @@ static int32_t plan_ahead(leat_graph *graph, leat_error *err) {
   for (uint32_t i = 0; i < count && status == LEAT_OK; ++i) {
     const uint32_t v = i < graph->input_count ? graph->inputs[i] : graph->outputs[i - graph->input_count];
     const leati_value *const value = &graph->values[v];
-    const DLTensor tensor = {
-        .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
-    status = leati_view_import_shape(&tensor, "an input or output of a graph", &views[i], err);
+    status = leati_view_of_value(value, "an input or output of a graph", &views[i], err);
   }
   leati_graph_plan *plan = NULL;
   if (status == LEAT_OK) {

@@ -83,9 +83,7 @@ static int32_t make_views(folding *f, leat_error *err) {
   }
   for (uint32_t i = 0; i < f->count; ++i) {
     leati_value *const value = &f->graph->values[f->outputs[i]];
-    const DLTensor tensor = {
-        .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
-    LEATI_TRY(leati_view_import_shape(&tensor, "a constant", &f->views[i], err));
+    LEATI_TRY(leati_view_of_value(value, "a constant", &f->views[i], err));
     value->copy = leati_calloc(1, leati_value_size(value) + 1);
     if (value->copy == NULL) {
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a constant of %llu bytes",

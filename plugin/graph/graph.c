@@ -28,6 +28,10 @@ uint64_t leati_value_size(const leati_value *value) {
   return size;
 }
 
+int32_t leati_view_of_value(const leati_value *value, const char *what, leati_view *out, leat_error *err) {
+  return leati_view_of_shape(leati_dtype_of(value->type), value->ndim, value->shape, what, out, err);
+}
+
 int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const char *op, const leat_error *found,
                          leat_error *err) {
   const char *const name = graph->nodes[node].name != NULL ? graph->nodes[node].name : "";

@@ -85,6 +85,9 @@ int32_t leati_graph_check(const leat_graph *graph, leat_error *err);
 /** Whether the shape of a value is known before any launch; and the bytes of its elements then. */
 bool leati_value_is_known(const leati_value *value);
 uint64_t leati_value_size(const leati_value *value);
+/** Such a shape and the type as a view, of memory that need not exist yet. `what` names it in messages.
+ * @errors those of leati_view_import_shape() */
+int32_t leati_view_of_value(const leati_value *value, const char *what, leati_view *out, leat_error *err);
 
 /** Fails with what `found` says, and the node that it is about, with its operator. */
 int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const char *op, const leat_error *found,

@@ -117,25 +117,22 @@ static bool is_compact(const leati_view *view) {
   return true;
 }
 
-int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
+int32_t leati_view_of_shape(DLDataType dtype, int32_t ndim, const int64_t *shape, const char *what, leati_view *out,
+                            leat_error *err) {
   memset(out, 0, offsetof(leati_view, shape));
-  if (tensor == NULL) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
+  if (ndim < 0 || ndim > LEAT_MAX_RANK) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has rank %d; allowed: 0 to %d", what, ndim, LEAT_MAX_RANK);
   }
-  if (tensor->ndim < 0 || tensor->ndim > LEAT_MAX_RANK) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has rank %d; allowed: 0 to %d", what, tensor->ndim,
-                      LEAT_MAX_RANK);
+  if (ndim > 0 && shape == NULL) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has rank %d and a NULL shape", what, ndim);
   }
-  if (tensor->ndim > 0 && tensor->shape == NULL) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has rank %d and a NULL shape", what, tensor->ndim);
-  }
-  out->ndim = tensor->ndim;
-  out->dtype = tensor->dtype;
-  out->type = leati_type_of(tensor->dtype);
+  out->ndim = ndim;
+  out->dtype = dtype;
+  out->type = leati_type_of(dtype);
   if (out->type == 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s has an element type that Leat does not know (code %u, %u bits, %u lanes)", what,
-                      tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
+                      "%s has an element type that Leat does not know (code %u, %u bits, %u lanes)", what, dtype.code,
+                      dtype.bits, dtype.lanes);
   }
   out->item_size = leati_type_size(out->type);
   if (out->item_size == 0) {
@@ -144,7 +141,7 @@ int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_
   }
   uint64_t bound = 1; /* the count if zero sizes were ones: keeps every partial product within range */
   for (int32_t i = 0; i < out->ndim; ++i) {
-    const int64_t size = tensor->shape[i];
+    const int64_t size = shape[i];
     if (size < 0) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has size %" PRId64 " in dimension %d", what, size, i);
     }
@@ -156,6 +153,14 @@ int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_
   leati_view_make_compact(out);
   out->present = true;
   return LEAT_OK;
+}
+
+int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
+  if (tensor == NULL) {
+    memset(out, 0, offsetof(leati_view, shape));
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is NULL", what);
+  }
+  return leati_view_of_shape(tensor->dtype, tensor->ndim, tensor->shape, what, out, err);
 }
 
 /* Takes the strides over. Without elements they mean nothing and may hold anything, so compact ones stand for them. */

@@ -63,6 +63,10 @@ int32_t leati_view_import_host(const DLTensor *tensor, const char *what, leati_v
  * @errors INVALID_ARGUMENT, NOT_SUPPORTED: as there */
 int32_t leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err);
 
+/** The same of an element type, a rank and sizes that are not said as a DLTensor. */
+int32_t leati_view_of_shape(DLDataType dtype, int32_t ndim, const int64_t *shape, const char *what, leati_view *out,
+                            leat_error *err);
+
 /** Sets compact strides, `count` and `compact` from type, rank and shape. */
 void leati_view_make_compact(leati_view *view);
 /** Sets `count`, `compact` and the bytes that are touched from address, rank, shape and strides, of a view that reaches

@@ -23,11 +23,14 @@ void __wrap_leati_planner_begin(leati_planner *planner, leat_device *device, uin
   __real_leati_planner_begin(planner, device, inputs, outputs);
 }
 
-int32_t __real_leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err);
-int32_t __wrap_leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err);
-int32_t __wrap_leati_view_import_shape(const DLTensor *tensor, const char *what, leati_view *out, leat_error *err) {
+int32_t __real_leati_view_of_shape(DLDataType dtype, int32_t ndim, const int64_t *shape, const char *what,
+                                   leati_view *out, leat_error *err);
+int32_t __wrap_leati_view_of_shape(DLDataType dtype, int32_t ndim, const int64_t *shape, const char *what,
+                                   leati_view *out, leat_error *err);
+int32_t __wrap_leati_view_of_shape(DLDataType dtype, int32_t ndim, const int64_t *shape, const char *what,
+                                   leati_view *out, leat_error *err) {
   ++imports;
-  return __real_leati_view_import_shape(tensor, what, out, err);
+  return __real_leati_view_of_shape(dtype, ndim, shape, what, out, err);
 }
 
 void *__real_leati_calloc(size_t count, size_t size);

@@ -54,19 +54,19 @@ static int32_t import_argument(const leat_op *op, const DLTensor *tensor, const 
 }
 
 /* The same for shape and type alone. */
-static int32_t import_shape(const leat_op *op, const DLTensor *tensor, const char *kind, uint32_t i, leati_view *out,
-                            leat_error *err) {
-  if (leati_view_import_shape(tensor, kind, out, NULL) == LEAT_OK) {
+static int32_t import_shape(const leat_op *op, DLDataType dtype, int32_t ndim, const int64_t *shape, const char *kind,
+                            uint32_t i, leati_view *out, leat_error *err) {
+  if (leati_view_of_shape(dtype, ndim, shape, kind, out, NULL) == LEAT_OK) {
     return LEAT_OK;
   }
   char what[96];
   (void)snprintf(what, sizeof(what), "%s %u of %s", kind, i, op->def->info.name);
-  return leati_view_import_shape(tensor, what, out, err);
+  return leati_view_of_shape(dtype, ndim, shape, what, out, err);
 }
 
-int32_t leati_arguments_import_shape(const leat_op *op, const DLTensor *tensor, uint32_t i, leati_view *out,
-                                     leat_error *err) {
-  return import_shape(op, tensor, "input", i, out, err);
+int32_t leati_arguments_import_shape(const leat_op *op, DLDataType dtype, int32_t ndim, const int64_t *shape,
+                                     uint32_t i, leati_view *out, leat_error *err) {
+  return import_shape(op, dtype, ndim, shape, "input", i, out, err);
 }
 
 int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, const uint64_t *bound, leat_error *err) {
@@ -100,7 +100,7 @@ int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, con
     }
     const bool host = leati_op_is_host(info->host_inputs, i);
     if (shapes_only && !host) {
-      LEATI_TRY(leati_arguments_import_shape(op, inputs[i], i, view, err));
+      LEATI_TRY(leati_arguments_import_shape(op, inputs[i]->dtype, inputs[i]->ndim, inputs[i]->shape, i, view, err));
     } else {
       LEATI_TRY(import_argument(op, inputs[i], "input", i, view, err));
       if (view->host != host) {
@@ -115,9 +115,8 @@ int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, con
 
 int32_t leati_arguments_result(const leat_op *op, const leati_arguments *a, uint32_t o, leati_view *out,
                                leat_error *err) {
-  leat_shape *const shape = &a->shapes[o];
-  const DLTensor tensor = {.ndim = shape->ndim, .dtype = shape->dtype, .shape = shape->dims};
-  return import_shape(op, &tensor, "output", o, out, err);
+  const leat_shape *const shape = &a->shapes[o];
+  return import_shape(op, shape->dtype, shape->ndim, shape->dims, "output", o, out, err);
 }
 
 int32_t leati_arguments_export_shapes(const leat_shape *shapes, uint32_t count, leat_shape *const *out,

@@ -33,8 +33,8 @@ int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, con
 int32_t leati_arguments_import_outputs(const leat_op *op, leati_arguments *a, const DLTensor *const *outputs,
                                        leat_error *err);
 /** Shape and type of a device input that is not going to be touched: its memory need not exist yet. */
-int32_t leati_arguments_import_shape(const leat_op *op, const DLTensor *tensor, uint32_t i, leati_view *out,
-                                     leat_error *err);
+int32_t leati_arguments_import_shape(const leat_op *op, DLDataType dtype, int32_t ndim, const int64_t *shape,
+                                     uint32_t i, leati_view *out, leat_error *err);
 /** Infers shapes and types of the outputs from the inputs; `bound` holds the types of the inputs by type constraint. */
 int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, const uint64_t *bound, leat_error *err);
 /** Fails if output `o` has more elements than can be counted, and gives its shape as a view. */

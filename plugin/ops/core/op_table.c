@@ -98,15 +98,7 @@ static int32_t known_input(const leat_op *op, const leati_op_desc *desc, uint32_
   for (int32_t d = 0; *out_known && d < input->ndim; ++d) {
     *out_known = input->shape[d] != -1;
   }
-  int64_t shape[LEAT_MAX_RANK];
-  if (!*out_known) {
-    return LEAT_OK;
-  }
-  if (input->ndim != 0) {
-    memcpy(shape, input->shape, (size_t)input->ndim * sizeof(shape[0]));
-  }
-  const DLTensor tensor = {.ndim = input->ndim, .dtype = input->dtype, .shape = shape};
-  return leati_arguments_import_shape(op, &tensor, i, out, err);
+  return *out_known ? leati_arguments_import_shape(op, input->dtype, input->ndim, input->shape, i, out, err) : LEAT_OK;
 }
 
 /* Kernels count elements in 32 bits, unless the operator says that it has other ways. */
