@@ -234,10 +234,20 @@ void leati_layout_apply(leati_view *constant) {
   leati_view_measure(constant);
 }
 
+static bool anybody_gains(const work *w) {
+  bool gains = false;
+  for (uint32_t n = 0; n < w->layout->graph->node_count && !gains; ++n) {
+    gains = w->uses[n].gains != 0;
+  }
+  return gains;
+}
+
 static int32_t lay(work *w, uint32_t *ordered, uint32_t *out_count, leat_error *err) {
-  find_free(w);
   LEATI_TRY(ask(w, err));
-  choose(w);
+  if (anybody_gains(w)) {
+    find_free(w);
+    choose(w);
+  }
   for (uint32_t v = 0; v < w->layout->graph->value_count; ++v) {
     if (w->last[v]) {
       w->layout->at[v] = (leati_whereabouts){.root = v};
@@ -246,7 +256,9 @@ static int32_t lay(work *w, uint32_t *ordered, uint32_t *out_count, leat_error *
       ++*out_count;
     }
   }
-  LEATI_TRY(ask(w, err));
+  if (*out_count != 0) {
+    LEATI_TRY(ask(w, err));
+  }
   for (uint32_t n = 0; n < w->layout->graph->node_count; ++n) {
     ordered[n] = w->uses[n].orders;
   }
