@@ -57,7 +57,7 @@ typedef struct leati_node {
 } leati_node;
 
 /** Inferences of a graph that threads keep, at most. */
-#define LEATI_KEPT_INFERENCES 4
+#define LEATI_KEPT_INFERENCES 8
 
 struct leati_inference;
 typedef _Atomic(struct leati_inference *) leati_kept_inference;

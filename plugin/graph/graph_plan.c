@@ -28,6 +28,7 @@ typedef struct planning {
   const leat_graph *graph;
   const leati_view *views; /* of inputs, then of outputs */
   leati_inference inference;
+  bool inferred; /* all of it */
   leati_program_use use;
   const leati_node *nodes; /* those of the graph, and then those of its program */
   leati_joint joint;
@@ -53,7 +54,7 @@ typedef struct planning {
 
 static void end(planning *p) {
   leati_program_leave(&p->use);
-  leati_inference_end(&p->inference);
+  (p->inferred ? leati_inference_keep : leati_inference_end)(&p->inference);
   leati_joint_end(&p->joint);
   leati_free(p->needed);
   leati_free(p->live);
@@ -83,16 +84,6 @@ static int32_t begin(planning *p, leat_error *err) {
     p->places[v].storage = p->orders[v].storage = p->targets[v] = NONE;
   }
   return LEAT_OK;
-}
-
-/* Infers all values, or goes on with what the thread has inferred for such inputs just before. */
-static int32_t infer(planning *p, leat_error *err) {
-  if (leati_inference_take(p->graph, p->views, &p->inference)) {
-    return LEAT_OK;
-  }
-  LEATI_TRY(leati_inference_begin(p->graph, &p->inference, err));
-  leati_inference_inputs(&p->inference, p->views);
-  return leati_inference_all(&p->inference, err);
 }
 
 static int32_t fail_output(uint32_t o, const char *what, int64_t found, int64_t expected, leat_error *err) {
@@ -565,7 +556,8 @@ static uint64_t count_bytes(const planning *p) {
 static int32_t make(planning *p, leat_error *err) {
   const leat_graph *const graph = p->graph;
   LEATI_TRY(begin(p, err));
-  LEATI_TRY(infer(p, err));
+  LEATI_TRY(leati_inference_of(graph, p->views, &p->inference, err));
+  p->inferred = true;
   leati_inference_outputs(&p->inference, p->plan->shapes);
   LEATI_TRY(check_outputs(p, err));
   LEATI_TRY(leati_graph_plan_know(graph, p->views, p->plan, err));

@@ -215,12 +215,16 @@ static void describe(const struct leati_guard *guard, uint64_t now, char *out) {
   }
 }
 
-bool leati_guards_hold(const leati_guards *guards, const leati_inference *inference, char *out_which) {
+bool leati_guards_hold(const leati_guards *guards, const leati_inference *inference, bool again, char *out_which) {
   for (uint32_t i = 0; i < guards->count; ++i) {
-    const uint64_t now = answer_of(inference, &guards->list[i]);
-    if (now != guards->list[i].answer) {
+    const struct leati_guard *const guard = &guards->list[i];
+    if (again && leati_inference_same_since_fit(inference, guard->count, guard->values)) {
+      continue;
+    }
+    const uint64_t now = answer_of(inference, guard);
+    if (now != guard->answer) {
       if (out_which != NULL) {
-        describe(&guards->list[i], now, out_which);
+        describe(guard, now, out_which);
       }
       return false;
     }

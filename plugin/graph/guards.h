@@ -62,9 +62,10 @@ void leati_guards_elements(leati_guards *guards, const leati_inference *inferenc
 bool leati_guards_ask(leati_guards *guards, const leati_inference *inference, leati_question *question, uint32_t count,
                       const uint32_t *values, uint64_t with);
 
-/** Whether all of it holds for other shapes, of the same pattern. If not, `out_which` says what does not, for people,
+/** Whether all of it holds for other shapes, of the same pattern. `again`: it held when leati_inference_fit() was said
+ * of these. If it does not, `out_which` says what does not, for people,
  * if it is not NULL: at least LEAT_ERROR_MESSAGE_SIZE characters. */
-bool leati_guards_hold(const leati_guards *guards, const leati_inference *inference, char *out_which);
+bool leati_guards_hold(const leati_guards *guards, const leati_inference *inference, bool again, char *out_which);
 
 /** Bytes that they take. */
 uint64_t leati_guards_bytes(const leati_guards *guards);

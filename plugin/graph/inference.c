@@ -17,6 +17,9 @@
 
 /* Bytes of a piece of memory for the elements of many nodes, most of which give a few numbers. */
 #define SCRAP_BYTES 8192
+/* Bytes of such pieces up to which an inference is kept: values that take more room with each shape come back to what
+ * they need by beginning anew. */
+#define KEPT_BYTES_MAX (1u << 20)
 
 /* Elements that nodes gave on the host. */
 struct leati_scrap {
@@ -44,7 +47,8 @@ int32_t leati_inference_begin(const leat_graph *graph, leati_inference *out, lea
   const size_t size = ((size_t)graph->value_count + 1) * sizeof(*out->values);
   *out = (leati_inference){.graph = graph};
   out->values = graph->known != NULL ? leati_realloc(NULL, size) : leati_calloc(1, size);
-  if (out->values == NULL) {
+  out->changed = leati_calloc((size_t)graph->value_count + 1, sizeof(*out->changed));
+  if (out->values == NULL || out->changed == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the %u values of a graph", graph->value_count);
   }
   if (graph->known != NULL) {
@@ -56,9 +60,13 @@ int32_t leati_inference_begin(const leat_graph *graph, leati_inference *out, lea
 
 int32_t leati_inference_prepare(leat_graph *graph, leat_error *err) {
   leati_inference inference;
-  LEATI_TRY(leati_inference_begin(graph, &inference, err));
-  graph->known = inference.values;
-  return LEAT_OK;
+  const int32_t status = leati_inference_begin(graph, &inference, err);
+  if (status == LEAT_OK) {
+    graph->known = inference.values;
+    inference.values = NULL;
+  }
+  leati_inference_end(&inference);
+  return status;
 }
 
 void leati_inference_end(leati_inference *inference) {
@@ -68,12 +76,71 @@ void leati_inference_end(leati_inference *inference) {
     leati_free(scrap);
   }
   leati_free(inference->values);
+  leati_free(inference->changed);
 }
 
-void leati_inference_inputs(leati_inference *inference, const leati_view *views) {
-  static const unsigned char nothing[1];
+/* ---- Elements on the host --------------------------------------------------------------------------------------- */
+
+/* Bytes of a piece that elements take, with one more than there are. */
+static uint64_t size_of_room(const leati_known_value *value) {
+  return ((value->view.count + 1) * value->view.item_size + 7) / 8 * 8;
+}
+
+/* Room for the elements of a value. */
+static int32_t take_room(leati_inference *inference, const leati_known_value *value, void **out_room, leat_error *err) {
+  const uint64_t size = size_of_room(value);
+  struct leati_scrap *scrap = inference->scraps;
+  if (scrap == NULL || scrap->size - scrap->used < size) {
+    const uint64_t all = size < SCRAP_BYTES ? SCRAP_BYTES : size;
+    scrap = leati_calloc(1, sizeof(*scrap) + all);
+    if (scrap == NULL) {
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a node gives on the host");
+    }
+    scrap->size = all;
+    scrap->next = inference->scraps;
+    inference->scraps = scrap;
+    inference->scrap_bytes += all;
+  }
+  *out_room = (unsigned char *)scrap->bytes + scrap->used;
+  scrap->used += size;
+  return LEAT_OK;
+}
+
+/* Makes what stands in the room that was taken last the elements of value `v`. `before`: elements that it had with the
+ * same shape, or NULL; they lie in such a room too, which is used again. */
+static void fill_room(leati_inference *inference, uint32_t v, void *room, void *before) {
+  leati_known_value *const value = &inference->values[v];
+  const uint64_t size = value->view.count * value->view.item_size;
+  value->bytes = room;
+  if (before == NULL) {
+    inference->changed[v] = LEATI_CHANGED | LEATI_CHANGED_SINCE_FIT;
+    return;
+  }
+  if (memcmp(before, room, size) != 0) {
+    memcpy(before, room, size);
+    inference->changed[v] = LEATI_CHANGED | LEATI_CHANGED_SINCE_FIT;
+  }
+  value->bytes = before;
+  inference->scraps->used -= size_of_room(value);
+}
+
+/* ---- Inputs and outputs ----------------------------------------------------------------------------------------- */
+
+/* Whether a value is known with this type and shape. */
+static bool is_shaped(const leati_known_value *value, DLDataType dtype, int32_t ndim, const int64_t *shape) {
+  return value->known && leati_dtype_same(value->view.dtype, dtype) && value->view.ndim == ndim &&
+         leati_same_numbers(value->view.shape, shape, ndim);
+}
+
+int32_t leati_inference_inputs(leati_inference *inference, const leati_view *views, leat_error *err) {
   for (uint32_t i = 0; i < inference->graph->input_count; ++i) {
-    leati_known_value *const value = &inference->values[inference->graph->inputs[i]];
+    const uint32_t v = inference->graph->inputs[i];
+    leati_known_value *const value = &inference->values[v];
+    const bool same = is_shaped(value, views[i].dtype, views[i].ndim, views[i].shape);
+    void *const before = same ? (void *)value->bytes : NULL;
+    if (!same) {
+      inference->changed[v] = LEATI_CHANGED | LEATI_CHANGED_SINCE_FIT;
+    }
     value->known = true;
     value->view = views[i];
     value->view.host = false;
@@ -84,10 +151,16 @@ void leati_inference_inputs(leati_inference *inference, const leati_view *views)
       leati_view_measure(&value->view);
     }
     /* What decides no shape is not part of what a plan is for. */
-    if (inference->graph->values[inference->graph->inputs[i]].decides) {
-      value->bytes = views[i].count != 0 ? views[i].data : nothing;
+    if (inference->graph->values[v].decides) {
+      void *room;
+      LEATI_TRY(take_room(inference, value, &room, err));
+      if (value->view.count != 0) {
+        memcpy(room, views[i].data, value->view.count * value->view.item_size);
+      }
+      fill_room(inference, v, room, before);
     }
   }
+  return LEAT_OK;
 }
 
 void leati_inference_outputs(const leati_inference *inference, leat_shape *out) {
@@ -145,62 +218,47 @@ int32_t leati_inference_infer_node(const leati_inference *inference, const leati
   return *out_known ? leati_arguments_infer(node->op, a, bound, err) : LEAT_OK;
 }
 
-/* Room for the elements of a value, and for one more. */
-static int32_t make_scrap(leati_inference *inference, leati_known_value *value, void **out_bytes, leat_error *err) {
-  const uint64_t size = ((value->view.count + 1) * value->view.item_size + 7) / 8 * 8;
-  struct leati_scrap *scrap = inference->scraps;
-  if (scrap == NULL || scrap->size - scrap->used < size) {
-    const uint64_t room = size < SCRAP_BYTES ? SCRAP_BYTES : size;
-    scrap = leati_calloc(1, sizeof(*scrap) + room);
-    if (scrap == NULL) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a node gives on the host");
-    }
-    scrap->size = room;
-    scrap->next = inference->scraps;
-    inference->scraps = scrap;
-  }
-  *out_bytes = (unsigned char *)scrap->bytes + scrap->used;
-  value->bytes = *out_bytes;
-  scrap->used += size;
-  return LEAT_OK;
-}
-
 /* Asks a node for its output `o`, which it gives on the host. */
 static int32_t ask_node(leati_inference *inference, const leati_node *node, leati_arguments *a, uint32_t o,
-                        leat_error *err) {
+                        void *before, leat_error *err) {
   leati_known_value *const value = &inference->values[node->outputs[o]];
-  void *bytes;
-  LEATI_TRY(make_scrap(inference, value, &bytes, err));
+  void *room;
+  LEATI_TRY(take_room(inference, value, &room, err));
   for (uint32_t i = 0; i < node->output_count; ++i) {
     memset(&a->outputs[i], 0, sizeof(a->outputs[i]));
   }
+  value->bytes = room;
   view_on_host(value, &a->outputs[o]);
   leati_planner planner;
   leati_planner_begin(&planner, inference->graph->device, node->input_count, node->output_count);
   a->outputs[o].binding = node->input_count + o;
   const int32_t status = node->op->def->plan(node->op, &planner, &a->call, err);
   for (uint32_t i = 0; status == LEAT_OK && i < planner.answer_count; ++i) {
-    memcpy(bytes, planner.args + planner.answers[i].data, planner.answers[i].size);
+    memcpy(room, planner.args + planner.answers[i].data, planner.answers[i].size);
   }
   leati_planner_end(&planner);
+  fill_room(inference, node->outputs[o], room, before);
   return status;
 }
 
 /* Whether the elements of output `o` of a node are computed on the host: where shapes follow from them, and else where
  * they are few and their operands known, because a constant is better than a dispatch. */
-static bool should_evaluate(const leati_inference *inference, const leati_node *node, uint32_t o) {
+static bool should_evaluate(leati_inference *inference, const leati_node *node, uint32_t o) {
   const uint32_t v = node->outputs[o];
   const leati_view *const view = &inference->values[v].view;
-  bool should = v != LEAT_GRAPH_NO_VALUE && leati_can_evaluate(node, view->type) &&
-                (inference->graph->values[v].decides ||
-                 (view->count <= EVALUATED_MAX && inference->evaluated + view->count <= EVALUATED_ALL_MAX));
+  const bool decides = inference->graph->values[v].decides;
+  bool should = leati_can_evaluate(node, view->type) && (decides || view->count <= EVALUATED_MAX);
   for (uint32_t i = 0; should && i < node->input_count; ++i) {
     should = node->inputs[i] == LEAT_GRAPH_NO_VALUE || inference->values[node->inputs[i]].bytes != NULL;
   }
-  return should;
+  const bool fits = decides || inference->evaluated + view->count <= EVALUATED_ALL_MAX;
+  inference->limited = inference->limited || (should && !fits);
+  return should && fits;
 }
 
-static int32_t evaluate_node(leati_inference *inference, const leati_node *node, uint32_t o, leat_error *err) {
+/* `before`: as for fill_room(). */
+static int32_t evaluate_node(leati_inference *inference, const leati_node *node, uint32_t o, void *before,
+                             leat_error *err) {
   leati_known_value *const value = &inference->values[node->outputs[o]];
   if (value->view.count > DECIDING_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%llu elements, from which shapes follow; supported: up to %u",
@@ -220,10 +278,11 @@ static int32_t evaluate_node(leati_inference *inference, const leati_node *node,
         (leati_elements){.view = input != NULL ? &input->view : NULL, .bytes = input != NULL ? input->bytes : NULL};
   }
   inference->evaluated += inference->graph->values[node->outputs[o]].decides ? 0 : value->view.count;
-  void *bytes;
-  const int32_t status = make_scrap(inference, value, &bytes, err);
+  void *room;
+  const int32_t status = take_room(inference, value, &room, err);
   if (status == LEAT_OK) {
-    leati_evaluate(node, o, inputs, &value->view, bytes);
+    leati_evaluate(node, o, inputs, &value->view, room);
+    fill_room(inference, node->outputs[o], room, before);
   }
   if (inputs != inline_inputs) {
     leati_free(inputs);
@@ -231,27 +290,70 @@ static int32_t evaluate_node(leati_inference *inference, const leati_node *node,
   return status;
 }
 
-int32_t leati_inference_node(leati_inference *inference, const leati_node *node, bool *out_known, leat_error *err) {
-  leati_arguments a;
-  int32_t status = leati_inference_infer_node(inference, node, &a, out_known, err);
-  for (uint32_t o = 0; status == LEAT_OK && *out_known && o < node->output_count; ++o) {
+/* Takes output `o` of a node over, without its elements. `*out_before`: those that it had with the same shape, or
+ * NULL. */
+static int32_t take_output(leati_inference *inference, const leati_node *node, const leati_arguments *a, uint32_t o,
+                           void **out_before, leat_error *err) {
+  const uint32_t v = node->outputs[o];
+  leati_known_value *const value = &inference->values[v];
+  const leat_shape *const shape = &a->shapes[o];
+  const bool same = is_shaped(value, shape->dtype, shape->ndim, shape->dims);
+  *out_before = same ? (void *)value->bytes : NULL;
+  if (value->bytes != NULL && !leati_op_is_host(node->op->def->info.host_outputs, o) &&
+      !inference->graph->values[v].decides) {
+    inference->evaluated -= value->view.count;
+  }
+  value->bytes = NULL;
+  if (same) {
+    return LEAT_OK;
+  }
+  inference->changed[v] = LEATI_CHANGED | LEATI_CHANGED_SINCE_FIT;
+  value->known = false;
+  LEATI_TRY(leati_arguments_result(node->op, a, o, &value->view, err));
+  value->known = true;
+  return LEAT_OK;
+}
+
+/* Takes all of them over, with elements that are known on the host. */
+static int32_t take_outputs(leati_inference *inference, const leati_node *node, leati_arguments *a, leat_error *err) {
+  for (uint32_t o = 0; o < node->output_count; ++o) {
+    void *before;
     if (node->outputs[o] == LEAT_GRAPH_NO_VALUE) {
       continue;
     }
-    leati_known_value *const value = &inference->values[node->outputs[o]];
-    status = leati_arguments_result(node->op, &a, o, &value->view, err);
-    value->known = status == LEAT_OK;
-    if (value->known && leati_op_is_host(node->op->def->info.host_outputs, o)) {
-      status = ask_node(inference, node, &a, o, err);
+    LEATI_TRY(take_output(inference, node, a, o, &before, err));
+    if (leati_op_is_host(node->op->def->info.host_outputs, o)) {
+      LEATI_TRY(ask_node(inference, node, a, o, before, err));
+    } else if (should_evaluate(inference, node, o)) {
+      LEATI_TRY(evaluate_node(inference, node, o, before, err));
+    } else if (before != NULL) {
+      /* They are not known any more. */
+      inference->changed[node->outputs[o]] = LEATI_CHANGED | LEATI_CHANGED_SINCE_FIT;
     }
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_inference_node(leati_inference *inference, const leati_node *node, bool *out_known, leat_error *err) {
+  leati_arguments a;
+  int32_t status = leati_inference_infer_node(inference, node, &a, out_known, err);
+  if (status == LEAT_OK && *out_known) {
+    status = take_outputs(inference, node, &a, err);
   }
   leati_arguments_end(&a);
-  for (uint32_t o = 0; status == LEAT_OK && *out_known && o < node->output_count; ++o) {
-    if (should_evaluate(inference, node, o)) {
-      status = evaluate_node(inference, node, o, err);
-    }
-  }
   return status;
+}
+
+/* Whether a node gives what it gave: what it takes has not changed. */
+static bool is_settled(const leati_inference *inference, const leati_node *node) {
+  bool settled = true;
+  for (uint32_t i = 0; i < node->input_count && settled; ++i) {
+    settled = node->inputs[i] == LEAT_GRAPH_NO_VALUE || (inference->changed[node->inputs[i]] & LEATI_CHANGED) == 0;
+  }
+  for (uint32_t o = 0; o < node->output_count && settled; ++o) {
+    settled = node->outputs[o] == LEAT_GRAPH_NO_VALUE || inference->values[node->outputs[o]].known;
+  }
+  return settled;
 }
 
 int32_t leati_inference_all(leati_inference *inference, leat_error *err) {
@@ -259,16 +361,17 @@ int32_t leati_inference_all(leati_inference *inference, leat_error *err) {
   leat_error found = {.struct_size = sizeof(found)};
   for (uint32_t n = 0; n < graph->node_count; ++n) {
     bool known;
-    if (!graph->nodes[n].folded && leati_inference_node(inference, &graph->nodes[n], &known, &found) != LEAT_OK) {
+    if (!graph->nodes[n].folded && !is_settled(inference, &graph->nodes[n]) &&
+        leati_inference_node(inference, &graph->nodes[n], &known, &found) != LEAT_OK) {
       return leati_graph_fail(graph, n, graph->nodes[n].op->def->info.name, &found, err);
     }
   }
   return LEAT_OK;
 }
 
-/* ---- Going on with it later ------------------------------------------------------------------------------------- */
+/* ---- From one launch to the next -------------------------------------------------------------------------------- */
 
-/* The place where the calling thread keeps one: what is inferred for a launch is launched by the same thread next. */
+/* The place where the calling thread keeps one. */
 static leati_kept_inference *place_of_thread(const leat_graph *graph) {
   /* What is kept is no part of what the graph is. */
   return (leati_kept_inference *)&graph->kept[leati_thread_id() % LEATI_KEPT_INFERENCES];
@@ -281,54 +384,70 @@ static void free_kept(leati_inference *kept) {
   }
 }
 
-/* Copies the elements of inputs that decide, which are the caller's, so that they can be compared later. */
-static int32_t own_inputs(leati_inference *inference) {
-  for (uint32_t i = 0; i < inference->graph->input_count; ++i) {
-    leati_known_value *const value = &inference->values[inference->graph->inputs[i]];
-    const void *const given = value->bytes;
-    void *bytes;
-    if (given != NULL) {
-      LEATI_TRY(make_scrap(inference, value, &bytes, NULL));
-      memcpy(bytes, given, value->view.count * value->view.item_size);
+/* Infers all, beginning with what the inference holds. */
+static int32_t run(leati_inference *inference, const leati_view *views, leat_error *err) {
+  LEATI_TRY(leati_inference_inputs(inference, views, err));
+  return leati_inference_all(inference, err);
+}
+
+int32_t leati_inference_of(const leat_graph *graph, const leati_view *views, leati_inference *out, leat_error *err) {
+  leati_inference *const kept = atomic_exchange_explicit(place_of_thread(graph), NULL, memory_order_acq_rel);
+  if (kept != NULL) {
+    *out = *kept;
+    leati_free(kept);
+    LEATI_TRY(run(out, views, err));
+    if (!out->limited) {
+      return LEAT_OK;
+    }
+    /* What is evaluated then depends on the nodes before it. */
+    leati_inference_end(out);
+  }
+  LEATI_TRY(leati_inference_begin(graph, out, err));
+  return run(out, views, err);
+}
+
+void leati_inference_fit(leati_inference *inference, uint64_t number) {
+  inference->fitted = number;
+  for (uint32_t v = 0; v < inference->graph->value_count; ++v) {
+    inference->changed[v] &= LEATI_CHANGED;
+  }
+}
+
+bool leati_inference_same_since_fit(const leati_inference *inference, uint32_t count, const uint32_t *values) {
+  bool same = true;
+  for (uint32_t i = 0; i < count && same; ++i) {
+    same = values[i] == LEAT_GRAPH_NO_VALUE || (inference->changed[values[i]] & LEATI_CHANGED_SINCE_FIT) == 0;
+  }
+  return same;
+}
+
+/* Makes the values of nodes what was inferred, wherever a plan has laid them. */
+static void lay_apart(leati_inference *inference) {
+  for (uint32_t v = 0; v < inference->graph->value_count; ++v) {
+    leati_view *const view = &inference->values[v].view;
+    if (inference->graph->values[v].kind == LEATI_VALUE_RESULT && inference->values[v].known) {
+      view->data = NULL;
+      view->block = NULL;
+      view->address = view->begin = view->end = view->origin = 0;
+      view->binding = 0;
+      leati_view_make_compact(view);
     }
   }
-  return LEAT_OK;
 }
 
 void leati_inference_keep(leati_inference *inference) {
-  leati_inference *kept = leati_calloc(1, sizeof(*kept));
-  if (kept == NULL || own_inputs(inference) != LEAT_OK) {
+  leati_inference *const kept =
+      inference->limited || inference->scrap_bytes > KEPT_BYTES_MAX ? NULL : leati_calloc(1, sizeof(*kept));
+  if (kept == NULL) {
     leati_inference_end(inference);
-    leati_free(kept);
     return;
+  }
+  lay_apart(inference);
+  for (uint32_t v = 0; v < inference->graph->value_count; ++v) {
+    inference->changed[v] &= LEATI_CHANGED_SINCE_FIT;
   }
   *kept = *inference;
   free_kept(atomic_exchange_explicit(place_of_thread(inference->graph), kept, memory_order_acq_rel));
-}
-
-/* Whether an inference is of inputs with these types, shapes, and elements where they decide. */
-static bool is_of(const leati_inference *inference, const leati_view *views) {
-  bool is = true;
-  for (uint32_t i = 0; i < inference->graph->input_count && is; ++i) {
-    const leati_known_value *const value = &inference->values[inference->graph->inputs[i]];
-    is = value->view.type == views[i].type && value->view.ndim == views[i].ndim &&
-         leati_same_numbers(value->view.shape, views[i].shape, views[i].ndim) &&
-         (value->bytes == NULL || memcmp(value->bytes, views[i].data, views[i].count * views[i].item_size) == 0);
-  }
-  return is;
-}
-
-bool leati_inference_take(const leat_graph *graph, const leati_view *views, leati_inference *out) {
-  leati_inference *const kept = atomic_exchange_explicit(place_of_thread(graph), NULL, memory_order_acq_rel);
-  const bool is = kept != NULL && is_of(kept, views);
-  if (is) {
-    *out = *kept;
-    leati_free(kept);
-    leati_inference_inputs(out, views);
-  } else {
-    free_kept(kept);
-  }
-  return is;
 }
 
 void leati_inference_forget(leat_graph *graph) {

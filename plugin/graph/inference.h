@@ -16,11 +16,20 @@ typedef struct leati_known_value {
   leati_view view;   /**< as a tensor on the device that has no address yet */
 } leati_known_value;
 
+/** Since the inference was kept, or began. */
+#define LEATI_CHANGED 1u
+/** Since leati_inference_fit(). */
+#define LEATI_CHANGED_SINCE_FIT 2u
+
 typedef struct leati_inference {
   const leat_graph *graph;
   leati_known_value *values;  /**< by number; inputs are set by the caller */
-  struct leati_scrap *scraps; /**< elements that nodes gave */
+  uint8_t *changed;           /**< by value: LEATI_CHANGED and _SINCE_FIT, as far as it is not what it was then */
+  uint64_t fitted;            /**< number of the program that leati_inference_fit() was said of; 0: none */
+  struct leati_scrap *scraps; /**< elements that inputs have and nodes gave, in pieces of */
+  uint64_t scrap_bytes;       /**< so many in all */
   uint64_t evaluated;         /**< how many of these no shape follows from */
+  bool limited;               /**< there would have been more of those than are computed on the host */
 } leati_inference;
 
 /** Begins with the constants of the graph. leati_inference_end() must follow, also when it fails.
@@ -31,8 +40,9 @@ void leati_inference_end(leati_inference *inference);
  * @errors OUT_OF_MEMORY */
 int32_t leati_inference_prepare(leat_graph *graph, leat_error *err);
 
-/** Makes all inputs known, by views of tensors on the device or the host. */
-void leati_inference_inputs(leati_inference *inference, const leati_view *views);
+/** Makes all inputs known, by views of tensors on the device or the host.
+ * @errors OUT_OF_MEMORY */
+int32_t leati_inference_inputs(leati_inference *inference, const leati_view *views, leat_error *err);
 /** Shapes of the outputs of the graph, all of which are known. */
 void leati_inference_outputs(const leati_inference *inference, leat_shape *out);
 
@@ -45,19 +55,29 @@ int32_t leati_inference_open_node(const leati_inference *inference, const leati_
  * @errors what leati_op_def::infer() returns */
 int32_t leati_inference_infer_node(const leati_inference *inference, const leati_node *node, leati_arguments *a,
                                    bool *out_known, leat_error *err);
-/** Infers what a node gives, and asks it for what it gives on the host. `*out_known` as above. */
+/** Infers what a node gives, and asks it for what it gives on the host; the same shapes and elements as before count as
+ * not changed. `*out_known` as above. */
 int32_t leati_inference_node(leati_inference *inference, const leati_node *node, bool *out_known, leat_error *err);
-/** Infers all nodes of which enough is known: all, if the inputs are.
+/** Infers all nodes of which enough is known: all, if the inputs are. Those whose inputs have not changed give what
+ * they gave.
  * @errors a message names the node */
 int32_t leati_inference_all(leati_inference *inference, leat_error *err);
 
-/* ---- Going on with it later ------------------------------------------------------------------------------------- */
+/* ---- From one launch to the next -------------------------------------------------------------------------------- */
 
-/** Keeps an inference of all nodes for a later leati_inference_take() by this thread, and ends it. */
+/** Infers all values for such inputs. It begins with what the thread has kept, for whatever inputs, and infers nodes
+ * whose inputs differ: a decoder that grows by a token has few. Then leati_inference_end() or, if it did not fail,
+ * leati_inference_keep() must follow, also where it fails.
+ * @errors a message names the node */
+int32_t leati_inference_of(const leat_graph *graph, const leati_view *views, leati_inference *out, leat_error *err);
+/** Notes that a program holds for what is inferred, so that for other inputs only what changes has to be looked at.
+ * @param number the program's own, never used for another one */
+void leati_inference_fit(leati_inference *inference, uint64_t number);
+/** Whether what is known of some values, as far as they are some, is the same as when that was noted. */
+bool leati_inference_same_since_fit(const leati_inference *inference, uint32_t count, const uint32_t *values);
+/** Ends an inference of all nodes, which a later one of the thread may begin with. What a plan said of where values lie
+ * is forgotten. */
 void leati_inference_keep(leati_inference *inference);
-/** Takes up what was kept for such inputs, whose views become those of the inference; false: nothing was, or for
- * others, and nothing happened. leati_inference_end() must follow if it did. */
-bool leati_inference_take(const leat_graph *graph, const leati_view *views, leati_inference *out);
 /** Ends all that is kept. Nobody uses the graph. */
 void leati_inference_forget(leat_graph *graph);
 

@@ -116,21 +116,15 @@ static int32_t import_outputs(const leat_graph *graph, const DLTensor *const *ou
 /* Infers what no plan is cached for. */
 static int32_t infer_anew(const leat_graph *graph, const leati_view *views, leat_shape *const *out, leat_error *err) {
   leat_shape *const shapes = leati_calloc((size_t)graph->output_count + 1, sizeof(*shapes));
+  if (shapes == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u shapes", graph->output_count);
+  }
   leati_inference inference;
-  int32_t status = leati_inference_begin(graph, &inference, err);
-  if (status == LEAT_OK && shapes == NULL) {
-    status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u shapes", graph->output_count);
-  }
-  if (status == LEAT_OK) {
-    leati_inference_inputs(&inference, views);
-    status = leati_inference_all(&inference, err);
-  }
+  int32_t status = leati_inference_of(graph, views, &inference, err);
   if (status == LEAT_OK) {
     leati_inference_outputs(&inference, shapes);
-    status = leati_arguments_export_shapes(shapes, graph->output_count, out, err);
-  }
-  if (status == LEAT_OK) {
     leati_inference_keep(&inference); /* for the launch that comes next */
+    status = leati_arguments_export_shapes(shapes, graph->output_count, out, err);
   } else {
     leati_inference_end(&inference);
   }

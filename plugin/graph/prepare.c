@@ -29,19 +29,17 @@ static int32_t import_inputs(const leat_graph *graph, const DLTensor *const *inp
 /* Makes the views of outputs on the device, whose shapes follow from the inputs. */
 static int32_t infer_outputs(const leat_graph *graph, leati_view *views, leat_shape *shapes, leat_error *err) {
   leati_inference inference;
-  int32_t status = leati_inference_begin(graph, &inference, err);
-  if (status == LEAT_OK) {
-    leati_inference_inputs(&inference, views);
-    status = leati_inference_all(&inference, err);
-  }
+  int32_t status = leati_inference_of(graph, views, &inference, err);
   if (status == LEAT_OK) {
     leati_inference_outputs(&inference, shapes);
+    leati_inference_keep(&inference); /* for the plan that is made next */
+  } else {
+    leati_inference_end(&inference);
   }
   for (uint32_t o = 0; o < graph->output_count && status == LEAT_OK; ++o) {
     const DLTensor tensor = {.ndim = shapes[o].ndim, .dtype = shapes[o].dtype, .shape = shapes[o].dims};
     status = leati_view_import_shape(&tensor, "an output of the graph", &views[graph->input_count + o], err);
   }
-  leati_inference_end(&inference);
   return status;
 }
 

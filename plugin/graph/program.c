@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "graph/program.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/status.h"
 #include "graph/fusion_rules.h"
+
+/* The number that the latest program got. */
+static _Atomic uint64_t latest;
 
 /* ---- Making ----------------------------------------------------------------------------------------------------- */
 
@@ -45,6 +49,7 @@ int32_t leati_program_make(const leati_inference *inference, const bool *live, c
     leati_free(pattern->marks);
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the program of a graph");
   }
+  program->number = atomic_fetch_add_explicit(&latest, 1, memory_order_relaxed) + 1;
   program->pattern = *pattern;
   program->nodes = leati_calloc((size_t)count + 1, sizeof(*program->nodes));
   program->live = leati_calloc((size_t)count + 1, sizeof(*program->live));
@@ -69,28 +74,36 @@ int32_t leati_program_make(const leati_inference *inference, const bool *live, c
 
 /* ---- Finding ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the nodes that rules wrote give what they are to give, for the shapes of an inference. */
-static bool gives_all(const leati_program *program, const leati_inference *inference) {
+/* Whether a node takes and gives what it did when the inference was found to fit. */
+static bool is_same(const leati_inference *inference, const leati_node *node) {
+  return leati_inference_same_since_fit(inference, node->input_count, node->inputs) &&
+         leati_inference_same_since_fit(inference, node->output_count, node->outputs);
+}
+
+/* Whether the nodes that rules wrote give what they are to give, for the shapes of an inference. `again`: they did. */
+static bool gives_all(const leati_program *program, const leati_inference *inference, bool again) {
   const leat_graph *const graph = inference->graph;
   bool gives = true;
   for (uint32_t n = 0; n < graph->node_count && gives; ++n) {
     const leati_node *const node = &program->nodes[n];
-    gives = !program->live[n] || node->op == graph->nodes[n].op || leati_fusion_check(inference, node, NULL) == LEAT_OK;
+    gives = !program->live[n] || node->op == graph->nodes[n].op || (again && is_same(inference, node)) ||
+            leati_fusion_check(inference, node, NULL) == LEAT_OK;
   }
   return gives;
 }
 
 bool leati_program_fits(const leati_program *program, const leati_inference *inference,
                         const leati_shape_pattern *pattern) {
+  const bool again = inference->fitted == program->number;
   return program->pattern.hash == pattern->hash && program->pattern.count == pattern->count &&
          memcmp(program->pattern.marks, pattern->marks, pattern->count * sizeof(*pattern->marks)) == 0 &&
-         leati_guards_hold(&program->guards, inference, NULL) && gives_all(program, inference);
+         leati_guards_hold(&program->guards, inference, again, NULL) && gives_all(program, inference, again);
 }
 
 void leati_program_difference(const leati_program *program, const leati_inference *inference,
                               const leati_shape_pattern *pattern, char *out) {
   if (!leati_shape_pattern_differs(inference->graph, &program->pattern, pattern, out) &&
-      leati_guards_hold(&program->guards, inference, out)) {
+      leati_guards_hold(&program->guards, inference, false, out)) {
     (void)snprintf(out, LEAT_ERROR_MESSAGE_SIZE, "an operator that a rule made refuses these shapes");
   }
 }

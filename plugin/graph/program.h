@@ -15,6 +15,7 @@ struct leati_fused_op;
 
 typedef struct leati_program {
   leati_lru_entry entry; /**< of the graph's cache; by the hash of the pattern */
+  uint64_t number;       /**< no other program of the process has, or had, the same */
   leati_shape_pattern pattern;
   leati_guards guards;
   leati_node *nodes; /**< as many as the graph has, */

@@ -77,10 +77,11 @@ static bool add(leati_program_cache *cache, leati_program *program, leati_lru_co
 }
 
 /* Makes a program, and leaves it in the cache if there is room; another thread may do the same. */
-static int32_t make(leati_program_cache *cache, const leati_inference *inference, const bool *live,
+static int32_t make(leati_program_cache *cache, leati_inference *inference, const bool *live,
                     const leati_shape_pattern *pattern, leati_program_use *out, leat_error *err) {
   leati_program *program;
   LEATI_TRY(leati_program_make(inference, live, pattern, &program, err));
+  leati_inference_fit(inference, program->number);
   *out = (leati_program_use){.program = program};
   if (cache == NULL || !add(cache, program, &out->counter)) {
     out->own = program;
@@ -98,7 +99,7 @@ static bool says_all(const leati_inference *inference) {
   return compact;
 }
 
-int32_t leati_program_take(const leati_inference *inference, const leati_view *outputs, const bool *live,
+int32_t leati_program_take(leati_inference *inference, const leati_view *outputs, const bool *live,
                            leati_program_use *out, leat_error *err) {
   /* The programs of a graph change while it does not. */
   leati_program_cache *const cache = (leati_program_cache *)&inference->graph->programs;
@@ -110,6 +111,7 @@ int32_t leati_program_take(const leati_inference *inference, const leati_view *o
   leati_lru_counter *const counter = leati_lru_enter(&cache->readers, 0);
   const leati_program *const program = find(cache, inference, &pattern);
   if (program != NULL) {
+    leati_inference_fit(inference, program->number);
     *out = (leati_program_use){.program = program, .counter = counter};
     leati_free(pattern.marks);
     return LEAT_OK;

@@ -40,7 +40,7 @@ typedef struct leati_program_use {
  * @param outputs views of the graph's outputs
  * @param live by node, whether the graph's own is needed
  * @errors OUT_OF_MEMORY */
-int32_t leati_program_take(const struct leati_inference *inference, const leati_view *outputs, const bool *live,
+int32_t leati_program_take(struct leati_inference *inference, const leati_view *outputs, const bool *live,
                            leati_program_use *out, leat_error *err);
 void leati_program_leave(leati_program_use *use);
 
