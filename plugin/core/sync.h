@@ -39,6 +39,7 @@ typedef enum leati_rank {
   LEATI_RANK_TIMELINE,       /**< one timeline's submissions in flight (timeline/timeline.c) */
   LEATI_RANK_EXTERNAL,       /**< semaphores of other APIs (timeline/external_semaphore.c) */
   LEATI_RANK_FREE_TIMELINES, /**< timelines that no stream has (timeline/timeline.c) */
+  LEATI_RANK_SLABS,          /**< making staging chunks of a kind (device/chunk.c) */
   LEATI_RANK_STAGING,        /**< free staging chunks (device/chunk.c) */
   LEATI_RANK_TIMESTAMPS,     /**< free timestamp queries (submit/timestamp.c) */
   LEATI_RANK_FIRST,          /**< the first submission to each queue (submit/commit_group.c) */

@@ -6,7 +6,6 @@
 #include "core/gate.h"
 #include "core/status.h"
 #include "core/sync.h"
-#include "device/budget.h"
 #include "device/device.h"
 #include "device/pipeline.h"
 #include "policy/allocation.h"
@@ -31,13 +30,22 @@ LEATI_OWN_LINE(free_list);
 
 struct leati_chunks {
   free_list free_lists[SHELVES];
+  leati_mutex making[LEATI_CHUNK_KINDS]; /* one thread at a time makes chunks of standard size */
   leati_chunk *reserve; /* NULL: there was no memory for it; set once. The thread that has the role uses it */
   leati_role reserve_taken;
   /* Taken from the driver. Relaxed: for statistics only. */
   _Atomic uint64_t driver_bytes;
 };
 
-static void destroy_chunk(leat_device *device, leati_chunk *chunk) {
+/* Returns the bytes that went back to the driver. */
+static uint64_t leave_slab(leat_device *device, leati_slab *slab) {
+  const uint64_t bytes = leati_slab_leave(device, slab);
+  (void)atomic_fetch_sub_explicit(&device->chunks->driver_bytes, bytes, memory_order_relaxed);
+  return bytes;
+}
+
+/* The same. */
+static uint64_t destroy_chunk(leat_device *device, leati_chunk *chunk) {
   const leati_vk_device *const vk = &device->vk;
   (void)atomic_fetch_add_explicit(&device->destroyed, 1, memory_order_release);
   if (chunk->descriptor_pool != VK_NULL_HANDLE) {
@@ -46,22 +54,18 @@ static void destroy_chunk(leat_device *device, leati_chunk *chunk) {
   if (chunk->buffer != VK_NULL_HANDLE) {
     vk->DestroyBuffer(vk->handle, chunk->buffer, NULL);
   }
-  if (chunk->memory != VK_NULL_HANDLE) {
-    vk->FreeMemory(vk->handle, chunk->memory, NULL);
-  }
-  leati_budget_uncommit(device, chunk->driver_size);
-  (void)atomic_fetch_sub_explicit(&device->chunks->driver_bytes, chunk->driver_size, memory_order_relaxed);
+  const uint64_t bytes = chunk->slab != NULL ? leave_slab(device, chunk->slab) : 0;
   leati_free(chunk->draft);
   leati_free(chunk);
+  return bytes;
 }
 
-/* Returns the bytes that went back to the driver. */
+/* The same. */
 static uint64_t destroy_chunks(leat_device *device, leati_chunk *chunks) {
   uint64_t bytes = 0;
   while (chunks != NULL) {
     leati_chunk *const next = chunks->next;
-    bytes += chunks->driver_size;
-    destroy_chunk(device, chunks);
+    bytes += destroy_chunk(device, chunks);
     chunks = next;
   }
   return bytes;
@@ -103,7 +107,8 @@ static int32_t make_sets(leat_device *device, leati_chunk *chunk, leat_error *er
   return LEAT_OK;
 }
 
-static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *err) {
+/* Makes the buffer of a chunk, which needs memory then. */
+static int32_t make_buffer(leat_device *device, leati_chunk *chunk, VkMemoryRequirements *out_needs, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
   const VkBufferUsageFlags usage[LEATI_CHUNK_KINDS] = {
       VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
@@ -122,54 +127,83 @@ static int32_t fill_chunk(leat_device *device, leati_chunk *chunk, leat_error *e
                                      .size = chunk->size,
                                      .usage = usage[chunk->kind],
                                      .sharingMode = VK_SHARING_MODE_EXCLUSIVE};
-  VkResult result = vk->CreateBuffer(vk->handle, &buffer, NULL, &chunk->buffer);
+  const VkResult result = vk->CreateBuffer(vk->handle, &buffer, NULL, &chunk->buffer);
   if (result != VK_SUCCESS) {
     chunk->buffer = VK_NULL_HANDLE;
     return leati_device_fail(device, result, "vkCreateBuffer for staging", err);
   }
-  VkMemoryRequirements needs;
-  vk->GetBufferMemoryRequirements(vk->handle, chunk->buffer, &needs);
-  LEATI_TRY(leati_budget_commit(device, needs.size, err));
-  chunk->driver_size = needs.size;
-  (void)atomic_fetch_add_explicit(&device->chunks->driver_bytes, needs.size, memory_order_relaxed);
-  uint32_t type = chunk->kind == LEATI_CHUNK_DOWNLOAD ? device->download_memory_type : device->upload_memory_type;
-  /* Device-local mapped memory is scarce on some devices: plain mapped memory serves as well, only slower. */
-  const uint32_t types[2] = {
-      type, leati_physical_memory_type(device->physical,
-                                       VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 0,
-                                       VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)};
-  const VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-                                           .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
-  result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-  for (uint32_t i = 0; i < 2 && result != VK_SUCCESS; ++i) {
-    type = types[i];
-    if ((needs.memoryTypeBits & (UINT32_C(1) << type)) == 0) {
-      continue;
-    }
-    const VkMemoryAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                             .pNext = &flags,
-                                             .allocationSize = needs.size,
-                                             .memoryTypeIndex = type};
-    result = vk->AllocateMemory(vk->handle, &allocation, NULL, &chunk->memory);
-  }
-  if (result != VK_SUCCESS) {
-    chunk->memory = VK_NULL_HANDLE;
-    return leati_device_fail(device, result, "vkAllocateMemory for staging", err);
-  }
-  result = vk->BindBufferMemory(vk->handle, chunk->buffer, chunk->memory, 0);
+  vk->GetBufferMemoryRequirements(vk->handle, chunk->buffer, out_needs);
+  return LEAT_OK;
+}
+
+/* Lays a chunk into a slab, `offset` bytes from its begin. */
+static int32_t lay_chunk(leat_device *device, leati_chunk *chunk, leati_slab *slab, uint64_t offset, leat_error *err) {
+  const leati_vk_device *const vk = &device->vk;
+  leati_slab_join(slab);
+  chunk->slab = slab;
+  chunk->mapped = slab->mapped + offset;
+  const VkResult result = vk->BindBufferMemory(vk->handle, chunk->buffer, slab->memory, offset);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkBindBufferMemory for staging", err);
   }
-  void *mapped;
-  result = vk->MapMemory(vk->handle, chunk->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
-  if (result != VK_SUCCESS) {
-    return leati_device_fail(device, result, "vkMapMemory for staging", err);
-  }
-  chunk->mapped = mapped;
   const VkBufferDeviceAddressInfo where = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                            .buffer = chunk->buffer};
   chunk->address = vk->GetBufferDeviceAddress(vk->handle, &where);
   return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_sets(device, chunk, err) : LEAT_OK;
+}
+
+/* Makes a slab of so many bytes for chunks of a kind. */
+static int32_t make_slab(leat_device *device, leati_chunk_kind kind, uint64_t size, uint32_t allowed, leati_slab **out,
+                         leat_error *err) {
+  /* Device-local mapped memory is scarce on some devices: plain mapped memory serves as well, only slower. */
+  const uint32_t types[2] = {
+      kind == LEATI_CHUNK_DOWNLOAD ? device->download_memory_type : device->upload_memory_type,
+      leati_physical_memory_type(device->physical,
+                                 VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT, 0,
+                                 VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)};
+  LEATI_TRY(leati_slab_create(device, size, types, allowed, out, err));
+  (void)atomic_fetch_add_explicit(&device->chunks->driver_bytes, (*out)->size, memory_order_relaxed);
+  return LEAT_OK;
+}
+
+/* Makes a chunk of those that lie in one slab, which is made for `count` with the first of them. */
+static int32_t make_chunk(leat_device *device, leati_chunk *chunk, uint32_t number, uint32_t count,
+                          leati_slab **inout_slab, leat_error *err) {
+  VkMemoryRequirements needs;
+  LEATI_TRY(make_buffer(device, chunk, &needs, err));
+  const uint64_t stride = (needs.size + needs.alignment - 1) / needs.alignment * needs.alignment;
+  if (*inout_slab == NULL) {
+    LEATI_TRY(make_slab(device, chunk->kind, (count - 1) * stride + needs.size, needs.memoryTypeBits, inout_slab, err));
+  }
+  return lay_chunk(device, chunk, *inout_slab, number * stride, err);
+}
+
+/* Makes chunks in one slab, linked by `next`. */
+static int32_t make_chunks(leat_device *device, leati_chunk_kind kind, uint64_t size, uint32_t count, leati_chunk **out,
+                           leat_error *err) {
+  leati_chunk *made = NULL;
+  leati_slab *slab = NULL;
+  int32_t status = LEAT_OK;
+  for (uint32_t i = 0; i < count && status == LEAT_OK; ++i) {
+    leati_chunk *const chunk = leati_calloc(1, sizeof(*chunk));
+    if (chunk == NULL) {
+      status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
+      break;
+    }
+    *chunk = (leati_chunk){.next = made, .kind = kind, .size = size};
+    made = chunk;
+    status = make_chunk(device, chunk, i, count, &slab, err);
+  }
+  if (status != LEAT_OK) {
+    (void)destroy_chunks(device, made);
+  }
+  if (slab != NULL) {
+    leave_slab(device, slab);
+  }
+  if (status == LEAT_OK) {
+    *out = made;
+  }
+  return status;
 }
 
 /* The first place to look for a chunk of a size. */
@@ -280,31 +314,39 @@ static leati_chunk *push_over(free_list *s, leati_chunk *chunk, uint64_t most) {
   return out;
 }
 
-static int32_t make_chunk(leat_device *device, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
-                          leat_error *err) {
-  leati_chunk *const chunk = leati_calloc(1, sizeof(*chunk));
-  if (chunk == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for staging");
+/* Makes a chunk of standard size, and some more for those who come next: threads that begin together would each wait
+ * for the driver, which gives them memory one after the other and takes about as long for one chunk as for all. */
+static int32_t make_standard(leat_device *device, leati_chunk_kind kind, leati_chunk **out, leat_error *err) {
+  struct leati_chunks *const chunks = device->chunks;
+  const uint64_t size = standard_size[kind];
+  int32_t status = LEAT_OK;
+  leati_mutex_lock(&chunks->making[kind]);
+  *out = pop_fitting(&chunks->free_lists[COMMON], kind, size);
+  if (*out == NULL) {
+    status = make_chunks(device, kind, size, LEATI_CHUNKS_PER_SLAB, out, err);
+    if (status == LEAT_ERROR_OUT_OF_MEMORY) {
+      leati_forget(err);
+      status = make_chunks(device, kind, size, 1, out, err);
+    }
+    for (leati_chunk *at = status == LEAT_OK ? (*out)->next : NULL, *next; at != NULL; at = next) {
+      next = at->next;
+      (void)push(&chunks->free_lists[COMMON], at, UINT64_MAX);
+    }
   }
-  chunk->kind = kind;
-  chunk->size = size;
-  const int32_t status = fill_chunk(device, chunk, err);
-  if (status != LEAT_OK) {
-    destroy_chunk(device, chunk);
-    return status;
-  }
-  *out = chunk;
-  return LEAT_OK;
+  leati_mutex_unlock(&chunks->making[kind]);
+  return status;
 }
 
 int32_t leati_chunks_take(leat_device *device, uint32_t user, leati_chunk_kind kind, uint64_t size, leati_chunk **out,
                           leat_error *err) {
   leati_chunk *chunk = pop_fitting(free_list_of(device->chunks, kind, size, user), kind, size);
-  if (chunk == NULL && size <= standard_size[kind]) {
+  if (chunk == NULL && size > standard_size[kind]) {
+    LEATI_TRY(make_chunks(device, kind, leati_chunks_size(kind, size), 1, &chunk, err));
+  } else if (chunk == NULL) {
     chunk = pop_fitting(&device->chunks->free_lists[COMMON], kind, size);
   }
   if (chunk == NULL) {
-    LEATI_TRY(make_chunk(device, kind, leati_chunks_size(kind, size), &chunk, err));
+    LEATI_TRY(make_standard(device, kind, &chunk, err));
   }
   chunk->user = user;
   chunk->used = 0;
@@ -341,8 +383,11 @@ int32_t leati_chunks_create(leat_device *device, leat_error *err) {
   for (int i = 0; i < SHELVES; ++i) {
     leati_mutex_init(&device->chunks->free_lists[i].lock, LEATI_RANK_STAGING);
   }
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    leati_mutex_init(&device->chunks->making[i], LEATI_RANK_SLABS);
+  }
   /* A device that has no memory for it does without. */
-  (void)make_chunk(device, LEATI_CHUNK_DOWNLOAD, LEATI_RESERVE_SIZE, &device->chunks->reserve, NULL);
+  (void)make_chunks(device, LEATI_CHUNK_DOWNLOAD, LEATI_RESERVE_SIZE, 1, &device->chunks->reserve, NULL);
   return LEAT_OK;
 }
 
@@ -354,6 +399,9 @@ void leati_chunks_destroy(leat_device *device) {
   (void)destroy_chunks(device, device->chunks->reserve);
   for (int i = 0; i < SHELVES; ++i) {
     leati_mutex_destroy(&device->chunks->free_lists[i].lock);
+  }
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    leati_mutex_destroy(&device->chunks->making[i]);
   }
   leati_free(device->chunks);
   device->chunks = NULL;

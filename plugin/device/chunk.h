@@ -8,6 +8,7 @@
 
 #include <leat/backend.h>
 
+#include "device/slab.h"
 #include "device/vulkan.h"
 
 /** What a chunk is for. */
@@ -24,12 +25,11 @@ typedef struct leati_chunk {
   leati_chunk_kind kind;
   uint32_t user; /**< number of the stream that took it last */
   VkBuffer buffer;
-  VkDeviceMemory memory;
+  leati_slab *slab; /**< the memory that it lies in */
   unsigned char *mapped;
   unsigned char *draft; /**< ARGUMENTS only: plain memory, for what goes to `mapped` when the list is handed over */
   uint64_t size, used;
   uint64_t number;                  /**< on a free list: smaller than those that were given to it later */
-  uint64_t driver_size;             /**< bytes taken from the driver */
   uint64_t address;                 /**< what the device knows it by */
   VkDescriptorPool descriptor_pool; /**< ARGUMENTS only */
   VkDescriptorSet set;         /**< ARGUMENTS only: binding 0 is LEATI_ARGS_MAX bytes from the dynamic offset on; */

@@ -290,6 +290,9 @@
  * fewer chunks. From: benchmarks, "Decoding". Measure: whole models, decoder.py, leat-info's staging_bytes. */
 #define LEATI_CHUNK_ARGUMENTS_SIZE (UINT64_C(256) << 10)
 #define LEATI_CHUNK_COPY_SIZE (UINT64_C(256) << 10)
+/** Chunks of that size that are made at once. Larger: threads that begin together wait less for the driver; more memory
+ * where one stream is used. From: benchmarks, "Changing shapes". Measure: shapes.py server, never seen, p99. */
+#define LEATI_CHUNKS_PER_SLAB 8u
 /** Bytes that larger chunks are rounded up to, a power of two. Larger: they serve more copies; more is lost in each.
  * From: reasoning. Measure: the same. */
 #define LEATI_CHUNK_GRANULE (UINT64_C(64) << 10)

@@ -259,6 +259,35 @@ static void staging_is_kept_for_what_comes_again(void **state) {
   close_device();
 }
 
+/* Streams that begin together take their staging from one piece of memory of each kind. */
+static void streams_that_begin_together_share_memory(void **state) {
+  (void)state;
+  enum { STREAMS = LEATI_CHUNKS_PER_SLAB };
+  static blocks t[STREAMS];
+  leat_stream *streams[STREAMS];
+  open_device();
+  for (int i = 0; i < STREAMS; ++i) {
+    streams[i] = make_stream();
+    take_blocks(&t[i], streams[i]);
+  }
+  nulldriver_set_mode(NULLDRIVER_HELD, 0); /* none gives its chunks back */
+  const uint64_t allocations = nulldriver_calls("vkAllocateMemory");
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_int_equal(upload(&t[i], streams[i], (uint32_t)i), LEAT_OK);
+    assert_int_equal(rectify(&t[i], streams[i]), LEAT_OK);
+    assert_int_equal(download(&t[i], streams[i]), LEAT_OK);
+  }
+  assert_in_range(nulldriver_calls("vkAllocateMemory") - allocations, 1, LEATI_CHUNK_KINDS);
+  nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+  for (int i = 0; i < STREAMS; ++i) {
+    assert_ok(h.api->stream->synchronize(streams[i], &err));
+    assert_arrived(&t[i], (uint32_t)i);
+    give_blocks(&t[i]);
+    assert_ok(h.api->stream->destroy(streams[i], &err));
+  }
+  close_device();
+}
+
 /* ---- Memory --------------------------------------------------------------------------------------------------------
  */
 
@@ -743,6 +772,7 @@ int main(void) {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, before, host_after)
       CASE(contents_are_right_in_every_mode),
       CASE(staging_is_kept_for_what_comes_again),
+      CASE(streams_that_begin_together_share_memory),
       CASE(what_is_small_or_crosses_no_bus_goes_whole),
       CASE(order_is_kept),
       CASE(what_a_later_piece_reads_is_waited_for),
