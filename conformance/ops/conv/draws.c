@@ -9,6 +9,7 @@
 
 /* Where windows of `spatial` dimensions go, as attributes; `image` grows until a window fits. */
 static void draw_windows(leati_draw *d, int32_t spatial, int64_t *image, int64_t *kernel) {
+  static const char *const paddings[] = {"SAME_UPPER", "SAME_LOWER", "VALID"};
   int64_t strides[3];
   int64_t dilations[3];
   int64_t pads[6];
@@ -23,8 +24,11 @@ static void draw_windows(leati_draw *d, int32_t spatial, int64_t *image, int64_t
   leati_draw_attribute_ints(d, "kernel_shape", spatial, kernel);
   if (leati_draw_chance(d, 70))
     leati_draw_attribute_ints(d, "strides", spatial, strides);
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_ints(d, "pads", 2 * spatial, pads);
+  } else if (strcmp(d->info->name, "ConvTranspose") != 0 && leati_draw_chance(d, 40)) {
+    leati_draw_attribute_string(d, "auto_pad", paddings[leati_draw_int(d, 0, G_N_ELEMENTS(paddings) - 1)]);
+  }
   if (leati_draw_chance(d, 40))
     leati_draw_attribute_ints(d, "dilations", spatial, dilations);
 }
@@ -37,6 +41,7 @@ static void draw_image(leati_draw *d, uint64_t type, int32_t spatial, const int6
     int64_t stride = 1;
     int64_t dilation = 1;
     int64_t room = x[2 + k];
+    bool same = false;
     for (uint32_t a = 0; a < d->attribute_count; a++) {
       const int64_t *values = d->attributes[a].ints;
       if (strcmp(d->attributes[a].name, "strides") == 0)
@@ -45,8 +50,10 @@ static void draw_image(leati_draw *d, uint64_t type, int32_t spatial, const int6
         dilation = values[k];
       if (strcmp(d->attributes[a].name, "pads") == 0)
         room += values[k] + values[spatial + k];
+      if (strcmp(d->attributes[a].name, "auto_pad") == 0)
+        same = strcmp(d->attributes[a].string, "VALID") != 0;
     }
-    dims[2 + k] = (room - (kernel[2 + k] - 1) * dilation - 1) / stride + 1;
+    dims[2 + k] = (room - (same ? 1 : (kernel[2 + k] - 1) * dilation + 1)) / stride + 1;
   }
   leati_draw_input(d, type, spatial + 2, dims);
 }
