@@ -7,28 +7,34 @@
 
 #include "ops/core/draw.h"
 
-/** Sets floats to numbers of which the larger ones fit into no small integer, and some into none. */
+/** Sets the elements of a float type to numbers of which the larger ones fit into no small integer, and some into none;
+ * those of other types stay. */
 void leati_draw_scale(leati_draw *d, leati_draw_tensor *tensor);
 
-/** Elements of all that the type of bytes holds. */
+/** Sets the elements to any that int8, or uint8, holds. */
 void leati_draw_bytes(leati_draw *d, leati_draw_tensor *tensor);
 
-/** A scale, and perhaps a zero point of a type. */
+/** Adds scale and zero point of a quantised tensor: a float32, and perhaps (it is absent else) a number of @p type, int8 or
+ * uint8; each is a scalar or has one element. */
 void leati_draw_scale_of_bytes(leati_draw *d, uint64_t type);
 
-/** Gives the input, of bytes, all that they hold, and adds its scale and zero point and those of the result. */
+/** Makes input 0, of int8 or uint8, a quantised one of any elements: adds its scale and zero point, and those of the
+ * result. */
 void leati_draw_make_bytes(leati_draw *d);
 
-/** An activation as attribute `name`, with some of its parameters in a list. */
+/** Draws the function of a fused operator as the attribute @p name, with none, some or all of its parameters as the
+ * attribute @p list. */
 void leati_draw_named_activation(leati_draw *d, const char *name, const char *list);
 
-/** That of fused operators, and a residual's place. */
+/** The same as `activation` and `activation_params`, perhaps with `activation_alpha` and its like, and `residual_first`. */
 void leati_draw_activation(leati_draw *d);
 
-/** Of products of bytes with a bias of `count` floats what comes behind it. */
+/** Adds what follows the operands of a quantised product: a bias of @p count float32, absent without @p bias, and perhaps
+ * scale and zero point of the result. Its `activation` is Relu at times. */
 void leati_draw_quantized_result(leati_draw *d, int64_t count, bool bias);
 
-/** Two operands of bytes, one scale of the first and some of the second, and perhaps their zero points. */
+/** Adds two operands of int8 or uint8, a scalar scale for the first and @p scales [1] of them for the second, and perhaps
+ * zero points of the same shapes. */
 void leati_draw_quantized_operands(leati_draw *d, const int32_t ranks[2], const int64_t *const dims[2],
                                    const int64_t *scales);
 
