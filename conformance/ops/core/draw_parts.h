@@ -14,8 +14,8 @@ void leati_draw_scale(leati_draw *d, leati_draw_tensor *tensor);
 /** Sets the elements to any that int8, or uint8, holds. */
 void leati_draw_bytes(leati_draw *d, leati_draw_tensor *tensor);
 
-/** Adds scale and zero point of a quantised tensor: a float32, and perhaps (it is absent else) a number of @p type, int8 or
- * uint8; each is a scalar or has one element. */
+/** Adds scale and zero point of a quantised tensor: a float32, and perhaps (it is absent else) a number of @p type,
+ * int8 or uint8; each is a scalar or has one element. */
 void leati_draw_scale_of_bytes(leati_draw *d, uint64_t type);
 
 /** Makes input 0, of int8 or uint8, a quantised one of any elements: adds its scale and zero point, and those of the
@@ -26,15 +26,16 @@ void leati_draw_make_bytes(leati_draw *d);
  * attribute @p list. */
 void leati_draw_named_activation(leati_draw *d, const char *name, const char *list);
 
-/** The same as `activation` and `activation_params`, perhaps with `activation_alpha` and its like, and `residual_first`. */
+/** The same as `activation` and `activation_params`, perhaps with `activation_alpha` and its like, and
+ * `residual_first`. */
 void leati_draw_activation(leati_draw *d);
 
-/** Adds what follows the operands of a quantised product: a bias of @p count float32, absent without @p bias, and perhaps
- * scale and zero point of the result. Its `activation` is Relu at times. */
+/** Adds what follows the operands of a quantised product: a bias of @p count float32, absent without @p bias, and
+ * perhaps scale and zero point of the result. Its `activation` is Relu at times. */
 void leati_draw_quantized_result(leati_draw *d, int64_t count, bool bias);
 
-/** Adds two operands of int8 or uint8, a scalar scale for the first and @p scales [1] of them for the second, and perhaps
- * zero points of the same shapes. */
+/** Adds two operands of int8 or uint8, a scalar scale for the first and @p scales [1] of them for the second, and
+ * perhaps zero points of the same shapes. */
 void leati_draw_quantized_operands(leati_draw *d, const int32_t ranks[2], const int64_t *const dims[2],
                                    const int64_t *scales);
 
