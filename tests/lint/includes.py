@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""includes.py TREE: who may include whom (docs/internals.md, "The rooms"). Reads the #include lines of every C file."""
+"""includes.py TREE: who may include whom (docs/internals.md, "The rooms"). Reads the #include lines of every C file and
+of every kernel."""
 import os
 import re
 
@@ -9,12 +10,30 @@ import lint
 # The rooms that the plugin's others stand on, lowest first: each may include those before it.
 BASE_ROOMS = ['plugin/policy/', 'plugin/core/', 'plugin/device/', 'plugin/timeline/', 'plugin/memory/']
 
+# The rooms of operators, lowest first, and which of those before it each may include. What the build makes of all of
+# them, the tables of families and of kernels, is MADE, which all may use.
+OPERATOR_ROOMS = {
+    'core': [],
+    'elementwise': ['core'],
+    'movement': ['core', 'elementwise'],
+    'index': ['core', 'elementwise'],
+    'reduce': ['core'],
+    'norm': ['core', 'elementwise', 'reduce'],
+    'product': ['core', 'elementwise', 'reduce', 'norm'],
+    'conv': ['core', 'elementwise', 'reduce', 'product'],
+    'image': ['core'],
+    'attention': ['core'],
+    'quantize': ['core', 'elementwise'],
+}
+MADE = 'plugin/ops/'
+OPS = [MADE, *(f'plugin/ops/{room}/' for room in OPERATOR_ROOMS)]
+
 # A room is the longest of these prefixes that a file's path begins with. plugin/backend.c puts the parts together, so
 # it is a room of its own; so is tools/bench/floor.c, which measures Vulkan without Leat, examples/serve.c, whose thread
 # pool is GLib's, and examples/hosts/, whose programs know ONNX Runtime and nothing of Leat but a path.
 ROOMS = ['abi/', 'common/', 'batch/', 'host-shim/', 'host-shim/onnxruntime/', 'conformance/', 'tools/',
          'tools/bench/floor.c', 'examples/', 'examples/hosts/', 'examples/serve.c', *BASE_ROOMS, 'plugin/backend.c',
-         'plugin/record/', 'plugin/submit/', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/', 'tests/']
+         'plugin/record/', 'plugin/submit/', 'plugin/streams/', *OPS, 'plugin/graph/', 'tests/']
 
 # Rooms whose headers a room may include, beside its own.
 MAY_INCLUDE = {
@@ -33,20 +52,23 @@ MAY_INCLUDE = {
     # Rules take plain numbers.
     'plugin/policy/': [],
     'plugin/backend.c': ['abi/', 'common/', *BASE_ROOMS, 'plugin/record/', 'plugin/submit/', 'plugin/streams/',
-                         'plugin/ops/', 'plugin/graph/'],
+                         *OPS, 'plugin/graph/'],
     'plugin/record/': ['abi/', 'common/', *BASE_ROOMS],
     'plugin/submit/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/record/'],
     'plugin/streams/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/record/', 'plugin/submit/'],
     # They put work into streams, and do not know that queues exist.
-    'plugin/ops/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/record/', 'plugin/streams/'],
-    'plugin/graph/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/record/', 'plugin/streams/', 'plugin/ops/'],
+    MADE: OPS[1:],
+    **{f'plugin/ops/{room}/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/record/', 'plugin/streams/', MADE,
+                               *(f'plugin/ops/{other}/' for other in others)]
+       for room, others in OPERATOR_ROOMS.items()},
+    'plugin/graph/': ['abi/', 'common/', *BASE_ROOMS, 'plugin/record/', 'plugin/streams/', *OPS],
 }
 
 # Headers of others, and the rooms that may include them.
 OUTSIDE = [
     (r'^(glib|gio|gmodule|json-glib)\b', ['conformance/', 'examples/serve.c', 'tools/']),
     (r'^(vulkan|vk_)', ['tools/bench/floor.c', *BASE_ROOMS[1:], 'plugin/backend.c', 'plugin/record/',
-                        'plugin/submit/', 'plugin/streams/', 'plugin/ops/', 'plugin/graph/']),
+                        'plugin/submit/', 'plugin/streams/', *OPS, 'plugin/graph/']),
     (r'^onnxruntime', ['examples/hosts/', 'host-shim/onnxruntime/', 'tools/']),
     (r'^dlpack/', ['abi/']),
     (r'^cmocka', []),
@@ -74,7 +96,9 @@ def resolve(files, path, name):
         candidates = [name]
     else:
         candidates = [os.path.normpath(os.path.join(os.path.dirname(path), name)),
-                      os.path.join(room_root(path), name), os.path.join('host-shim', name)]
+                      os.path.join(room_root(path), name), os.path.join('host-shim', name),
+                      # of kernels
+                      os.path.join('plugin/ops', name)]
     return next((c for c in candidates if c in files), None)
 
 
@@ -82,9 +106,9 @@ def check(tree):
     files = set(tree.files)
     # What the build makes is named where it is made.
     build = ' '.join(tree.text(f) for f in tree.matching(r'(^|/)CMakeLists\.txt$|\.cmake$'))
-    for path in tree.matching(r'\.(c|h|c\.in|h\.in)$'):
+    for path in tree.matching(r'\.(c|h|c\.in|h\.in|comp|glsl)$'):
         room = room_of(path)
-        if room is None:
+        if room is None or room == MADE:
             yield f'{path}: is in no room that includes.py knows'
             continue
         if room == 'tests/':
@@ -114,7 +138,8 @@ def check(tree):
 
 BASE = {'abi/leat/backend.h': '', 'host-shim/leat/host.h': '', 'host-shim/stubs.h': '', 'plugin/device/device.h': '',
         'plugin/timeline/timeline.h': '', 'plugin/submit/lane.h': '', 'plugin/streams/stream.h': '',
-        'common/fork.h': '', 'plugin/ops/core/op.h': '', 'tools/ndarray.h': ''}
+        'plugin/ops/core/op.h': '', 'plugin/ops/product/gemm.h': '', 'plugin/ops/product/kernels/tile.glsl': '',
+        'common/fork.h': '', 'tools/ndarray.h': ''}
 
 
 def arrow(path, line, expected):
@@ -151,6 +176,14 @@ CANARIES = [
     arrow('plugin/streams/event.c', '#include "ops/core/op.h"', 'must not include plugin/ops/core/op.h'),
     arrow('plugin/graph/launch.c', '#include "submit/lane.h"', 'must not include plugin/submit/lane.h'),
     arrow('plugin/ops/conv/conv.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),
+    arrow('plugin/ops/conv/conv.c', '#include "ops/core/op.h"\n#include "ops/product/gemm.h"', None),
+    arrow('plugin/ops/core/op.c', '#include "ops/product/gemm.h"', 'must not include plugin/ops/product/gemm.h'),
+    arrow('plugin/ops/conv/kernels/a.comp', '#include "product/kernels/tile.glsl"', None),
+    arrow('plugin/ops/core/kernels/a.glsl', '#include "product/kernels/tile.glsl"',
+          'must not include plugin/ops/product/kernels/tile.glsl'),
+    arrow('plugin/ops/image/kernels/a.comp', '#include "tile.glsl"', 'neither in the tree'),
+    arrow('plugin/graph/fold.c', '#include "ops/product/gemm.h"', None),
+    arrow('plugin/ops/other/a.c', '', 'in no room'),
     arrow('tools/leat-info.c', '#include <vulkan/vulkan.h>', 'must not include <vulkan/vulkan.h>'),
     arrow('tools/bench/rig.c', '#include <vulkan/vulkan_core.h>', 'must not include <vulkan/vulkan_core.h>'),
     arrow('tools/bench/floor.c', '#include <leat/host.h>', 'must not include host-shim/leat/host.h'),

@@ -8,7 +8,6 @@
 #include "ops/core/divider.h"
 #include "ops/elementwise/pointwise.h"
 #include "ops/elementwise/scaled.h"
-#include "ops/product/integer_product.h"
 #include "ops/reduce/reduce.h"
 
 enum { MAX_POOL, AVERAGE_POOL };

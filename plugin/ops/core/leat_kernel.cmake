@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the rooms of operators list, each in its room.cmake: C files by leat_room(), kernels by leat_kernel(), which
-# compiles one for each element type that it is listed with, and collects what leat_kernels.h and leat_kernels.c say of
-# it.
+# compiles one for each element type that it is listed with. Collects what leat_families.c says of the families, and
+# leat_kernels.h and leat_kernels.c of the kernels.
 
 # What a kernel is told of an element type beside its name, by which types.glsl knows it: the LEAT_TYPE_... of the ABI,
 # the type in which kernels compute with it, and defines that say what kind of number it is. One more type of a kernel
@@ -33,6 +33,8 @@ set(LEAT_GROUPS_ROW 32768)
 
 # Collected from all calls.
 set(LEAT_OPS_SOURCES "")
+set(family_declarations "")
+set(family_entries "")
 set(LEAT_KERNEL_WORDS "") # compiled files
 set(enumerators "")
 set(arrays "")
@@ -45,8 +47,8 @@ set(constant_members "")
 
 # leat_room([FAMILIES NAME...] [SOURCES NAME...])
 #
-# The C files beside the room.cmake that calls it, without ".c": those that have a family of operators, which has the
-# same name, and the others.
+# The C files beside the room.cmake that calls it, without ".c": those that have a family of operators, NAME.c with
+# leati_NAME_family, and the others.
 function(leat_room)
   cmake_parse_arguments(PARSE_ARGV 0 room "" "" "FAMILIES;SOURCES")
   if(room_UNPARSED_ARGUMENTS)
@@ -55,7 +57,11 @@ function(leat_room)
   foreach(name IN LISTS room_FAMILIES room_SOURCES)
     list(APPEND LEAT_OPS_SOURCES ${CMAKE_CURRENT_LIST_DIR}/${name}.c)
   endforeach()
-  return(PROPAGATE LEAT_OPS_SOURCES)
+  foreach(name IN LISTS room_FAMILIES)
+    string(APPEND family_declarations "extern const leati_op_family leati_${name}_family;\n")
+    string(APPEND family_entries "  &leati_${name}_family,\n")
+  endforeach()
+  return(PROPAGATE LEAT_OPS_SOURCES family_declarations family_entries)
 endfunction()
 
 # Compiles one variant into `kernels`, the folder of compiled files, or takes it from there if LEAT_KERNELS_DIR is set;

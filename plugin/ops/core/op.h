@@ -126,39 +126,6 @@ typedef struct leati_op_family {
 #define LEATI_FAMILY(array) \
   { .ops = (array), .count = sizeof(array) / sizeof((array)[0]) }
 
-extern const leati_op_family leati_unary_family;
-extern const leati_op_family leati_binary_family;
-extern const leati_op_family leati_ternary_family;
-extern const leati_op_family leati_cast_family;
-extern const leati_op_family leati_pointwise_family;
-extern const leati_op_family leati_quantize_family;
-extern const leati_op_family leati_qlinear_family;
-extern const leati_op_family leati_restride_family;
-extern const leati_op_family leati_concat_family;
-extern const leati_op_family leati_pad_family;
-extern const leati_op_family leati_depth_space_family;
-extern const leati_op_family leati_trilu_family;
-extern const leati_op_family leati_index_family;
-extern const leati_op_family leati_shape_family;
-extern const leati_op_family leati_reduce_family;
-extern const leati_op_family leati_norm_family;
-extern const leati_op_family leati_matmul_family;
-extern const leati_op_family leati_multi_matmul_family;
-extern const leati_op_family leati_matmul_nbits_family;
-extern const leati_op_family leati_matmul_integer_family;
-extern const leati_op_family leati_attention_family;
-extern const leati_op_family leati_group_query_family;
-extern const leati_op_family leati_rotary_family;
-extern const leati_op_family leati_einsum_family;
-extern const leati_op_family leati_conv_family;
-extern const leati_op_family leati_conv_integer_family;
-extern const leati_op_family leati_squeeze_excite_family;
-extern const leati_op_family leati_pool_family;
-extern const leati_op_family leati_resize_family;
-extern const leati_op_family leati_grid_sample_family;
-extern const leati_op_family leati_topk_family;
-extern const leati_op_family leati_tensor_scatter_family;
-
 /** The operator's definition, device, version and state. */
 const leati_op_def *leati_op_def_of(const leat_op *op);
 leat_device *leati_op_device(const leat_op *op);
@@ -276,6 +243,8 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
 #define LEATI_TYPES_REAL (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16)
 /** Those of 16 bits. */
 #define LEATI_TYPES_HALF (LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16)
+/** Elements of quantised tensors. */
+#define LEATI_TYPES_BYTE (LEAT_TYPE_INT8 | LEAT_TYPE_UINT8)
 
 /** Type constraints and attributes of several families. */
 extern const leat_op_type leati_type_real;  /**< "T": LEATI_TYPES_REAL */

@@ -8,32 +8,20 @@
 
 #include "core/status.h"
 
-static const leati_op_family *const families[] = {
-    &leati_unary_family,        &leati_binary_family,         &leati_ternary_family,   &leati_cast_family,
-    &leati_pointwise_family,    &leati_restride_family,       &leati_concat_family,    &leati_pad_family,
-    &leati_depth_space_family,  &leati_trilu_family,          &leati_index_family,     &leati_shape_family,
-    &leati_reduce_family,       &leati_norm_family,           &leati_matmul_family,    &leati_conv_family,
-    &leati_pool_family,         &leati_resize_family,         &leati_attention_family, &leati_group_query_family,
-    &leati_multi_matmul_family, &leati_matmul_nbits_family,   &leati_quantize_family,  &leati_matmul_integer_family,
-    &leati_conv_integer_family, &leati_squeeze_excite_family, &leati_rotary_family,    &leati_grid_sample_family,
-    &leati_topk_family,         &leati_einsum_family,         &leati_qlinear_family,   &leati_tensor_scatter_family,
-};
-#define FAMILY_COUNT (sizeof(families) / sizeof(families[0]))
-
 uint32_t leati_registry_count(void) {
   uint32_t count = 0;
-  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
-    count += families[i]->count;
+  for (uint32_t i = 0; i < leati_family_count; ++i) {
+    count += leati_families[i]->count;
   }
   return count;
 }
 
 const leati_op_def *leati_registry_get(uint32_t index) {
-  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
-    if (index < families[i]->count) {
-      return &families[i]->ops[index];
+  for (uint32_t i = 0; i < leati_family_count; ++i) {
+    if (index < leati_families[i]->count) {
+      return &leati_families[i]->ops[index];
     }
-    index -= families[i]->count;
+    index -= leati_families[i]->count;
   }
   return NULL;
 }
@@ -55,9 +43,9 @@ static bool is_named(const leat_op_info *info, const char *domain, const char *n
 static int32_t fail_version(const char *domain, const char *name, uint32_t since_version, leat_error *err) {
   char versions[128] = "";
   uint32_t before = 0; /* the highest of them below that */
-  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
-    for (uint32_t j = 0; j < families[i]->count; ++j) {
-      const leat_op_info *const info = &families[i]->ops[j].info;
+  for (uint32_t i = 0; i < leati_family_count; ++i) {
+    for (uint32_t j = 0; j < leati_families[i]->count; ++j) {
+      const leat_op_info *const info = &leati_families[i]->ops[j].info;
       if (is_named(info, domain, name)) {
         versions_add(versions, sizeof(versions), info);
         before = info->since_version_max < since_version && info->since_version_max > before ? info->since_version_max
@@ -86,9 +74,9 @@ static int32_t fail_version(const char *domain, const char *name, uint32_t since
 
 int32_t leati_registry_find(const char *domain, const char *name, uint32_t since_version, const leati_op_def **out,
                             leat_error *err) {
-  for (size_t i = 0; i < FAMILY_COUNT; ++i) {
-    for (uint32_t j = 0; j < families[i]->count; ++j) {
-      const leati_op_def *const def = &families[i]->ops[j];
+  for (uint32_t i = 0; i < leati_family_count; ++i) {
+    for (uint32_t j = 0; j < leati_families[i]->count; ++j) {
+      const leati_op_def *const def = &leati_families[i]->ops[j];
       if (since_version >= def->info.since_version_min && since_version <= def->info.since_version_max &&
           is_named(&def->info, domain, name)) {
         *out = def;

@@ -7,6 +7,10 @@
 
 #include "ops/core/op.h"
 
+/** All families: the build makes this table of those that the rooms list. */
+extern const leati_op_family *const leati_families[];
+extern const uint32_t leati_family_count;
+
 uint32_t leati_registry_count(void);
 /** Entry `index` of the list, or NULL. */
 const leati_op_def *leati_registry_get(uint32_t index);

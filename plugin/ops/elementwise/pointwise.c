@@ -14,7 +14,6 @@
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/pointwise.h"
 #include "ops/elementwise/walk.h"
-#include "ops/product/integer_product.h"
 
 static LEATI_ATTRIBUTE(attribute_functions, "functions", STRING);
 static LEATI_ATTRIBUTE(attribute_operands, "operands", INTS);

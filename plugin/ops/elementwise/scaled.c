@@ -2,7 +2,6 @@
 #include "ops/elementwise/scaled.h"
 
 #include "core/status.h"
-#include "ops/product/integer_product.h"
 
 LEATI_TYPE(leati_type_scaled, "T", LEATI_TYPES_BYTE);
 LEATI_TYPE(leati_type_scale, "tensor(float)", LEAT_TYPE_FLOAT32);

@@ -10,7 +10,6 @@
 #include "ops/core/movement.h"
 #include "ops/elementwise/pointwise.h"
 #include "ops/elementwise/scaled.h"
-#include "ops/product/integer_product.h"
 #include "policy/tiling.h"
 
 static LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);

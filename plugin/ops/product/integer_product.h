@@ -7,9 +7,6 @@
 
 #include "ops/core/op.h"
 
-/** Element types of operands, and of results that have a scale. */
-#define LEATI_TYPES_BYTE (LEAT_TYPE_INT8 | LEAT_TYPE_UINT8)
-
 /** c is the product of a - a_zero and b - b_zero, of int8 or uint8 each, with shapes as those of MatMul. What becomes
  * of a sum, which is int32, modulo 2^32: without scales  c is of int32: the sum; a_scale and b_scale  c is of float32:
  * the sum times the product of the scales of its row and column, plus its bias, of float32, each rounded; with `relu` 0
