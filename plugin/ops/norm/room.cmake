@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Softmax and normalizations.
-leat_room(FAMILIES norm)
+leat_room(FAMILIES softmax layer_norm group_norm batch_norm
+  SOURCES norm row_sharing)
 
 set(softmax_constants CONSTANTS ROWS_SPEC GROUP HELD QUADS LOGARITHM)
 leat_kernel(softmax softmax.comp TYPES F32 F16 BF16 ${softmax_constants})

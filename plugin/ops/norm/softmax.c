@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Softmax and LogSoftmax, and com.microsoft's QLinearSoftmax. */
+#include "core/status.h"
+#include "device/device.h"
+#include "ops/core/attribute.h"
+#include "ops/core/dims.h"
+#include "ops/core/movement.h"
+#include "ops/elementwise/pointwise.h"
+#include "ops/elementwise/scaled.h"
+#include "ops/norm/row_sharing.h"
+
+enum { SOFTMAX, LOG_SOFTMAX };
+
+static LEATI_ATTRIBUTE(attribute_opset, "opset", INT);
+
+typedef struct softmax_state {
+  int64_t axis;
+} softmax_state;
+
+/* The rows along the axis: their elements, and how far those lie apart. */
+static int32_t softmax_lines(const leat_op *op, const leati_view *x, int64_t *out_count, int64_t *out_inner,
+                             leat_error *err) {
+  const softmax_state *state = leati_op_state_const(op);
+  *out_count = 1;
+  *out_inner = 1;
+  if (x->ndim > 0) {
+    int32_t axis;
+    LEATI_TRY(leati_axis(state->axis, x->ndim, &axis, err));
+    *out_count = x->shape[axis];
+    *out_inner = (int64_t)leati_product(x->shape, axis + 1, x->ndim);
+  }
+  return LEAT_OK;
+}
+
+static int32_t softmax_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *x = &call->inputs[0];
+  int64_t count, inner;
+  LEATI_TRY(softmax_lines(op, x, &count, &inner, err));
+  if (x->count > 0) {
+    LEATI_TRY(leati_op_check_row_rounds(op, inner == 1, (int64_t)x->count / count, count, err));
+  }
+  return leati_infer_same(op, call, out, err);
+}
+
+static int32_t softmax_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const leati_view *y = &call->outputs[0];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_check_rows_size(y, err));
+  leati_view x;
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &x, err));
+  int64_t count, inner;
+  LEATI_TRY(softmax_lines(op, &x, &count, &inner, err));
+  const int64_t rows = (int64_t)x.count / count;
+  const leati_row_sharing share = leati_row_sharing_of(planner->device, inner == 1, (uint64_t)rows, (uint64_t)count);
+  const struct {
+    uint64_t x, y;
+    uint32_t rows, count, inner;
+  } args = {.rows = (uint32_t)rows, .count = (uint32_t)count, .inner = (uint32_t)inner};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel =
+                       leati_row_kernel(planner->device, LEATI_KERNELS_SOFTMAX, LEATI_KERNELS_SOFTMAX_SHUFFLED, x.type),
+                   .constants.softmax = {.rows_spec = share.spec,
+                                         .group = share.group,
+                                         .held = share.held,
+                                         .quads =
+                                             inner == 1 && leati_rows_in_fours(count, (const leati_view *[]){&x, y}, 2),
+                                         .logarithm = leati_op_def_of(op)->param == LOG_SOFTMAX}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&x, &args.x}),
+      LEATI_WRITES({y, &args.y})};
+  leati_groups_linear(planner->device, (uint64_t)rows, share.per_group, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  softmax_state *state = leati_op_state(op);
+  state->axis = leati_attr_int(desc, "axis", -1);
+  return LEAT_OK;
+}
+
+/* Before version 13 of Softmax all dimensions from the axis on were one. */
+static int32_t qlinear_softmax_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                        leat_error *err) {
+  (void)device;
+  const int64_t opset = leati_attr_int(desc, attribute_opset.name, 0);
+  return opset >= 13
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with opset %lld is not supported: it must be 13 or more",
+                          def->info.name, (long long)opset);
+}
+
+static int32_t qlinear_softmax_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  LEATI_TRY(leati_check_scales(op, call, err));
+  return softmax_infer(op, call, out, err);
+}
+
+static int32_t qlinear_softmax_plan(const leat_op *op, leati_planner *planner, const leati_call *call,
+                                    leat_error *err) {
+  return leati_plan_as_floats(op, planner, call, softmax_plan, err);
+}
+
+/* In place: a row is read whole by its workgroup before it is written, or each element by the thread that writes it.
+ */
+#define SOFTMAX_OF(name, which)                                                                               \
+  LEATI_OP(name, "", (13, 13), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_real), \
+           LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(softmax_state), .param = (which),    \
+           .create = softmax_create, .infer = softmax_infer, LEATI_KERNELS(LEATI_KERNELS_SOFTMAX),            \
+           .plan = softmax_plan)
+
+static const leati_op_def ops[] = {
+    SOFTMAX_OF("Softmax", SOFTMAX),
+    SOFTMAX_OF("LogSoftmax", LOG_SOFTMAX),
+    LEATI_OP("QLinearSoftmax", "com.microsoft", (1, 1), (2, 5), (1, 1),
+             LEATI_TYPES(&leati_type_scaled, &leati_type_scale),
+             LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_opset), LEATI_INPUT_TYPES(0, 1, 0, 1, 0),
+             .state_size = sizeof(softmax_state), .param = SOFTMAX, .supports = qlinear_softmax_supports,
+             .create = softmax_create, .infer = qlinear_softmax_infer,
+             LEATI_KERNELS(LEATI_KERNELS_SOFTMAX, LEATI_KERNELS_SCALED_POINTWISE), .plan = qlinear_softmax_plan,
+             .reads_view = leati_reads_rows),
+};
+
+const leati_op_family leati_softmax_family = LEATI_FAMILY(ops);
