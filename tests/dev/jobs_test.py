@@ -115,7 +115,7 @@ class Which(unittest.TestCase):
         self.assertEqual(self.commands('plugin/ops/reduce/topk.c')[0], "./dev conformance -f 'op.TopK.*'")
 
     def test_a_kernel(self):
-        self.assertIn("-f 'op.CumSum.*'", self.commands('plugin/ops/index/kernels/cumsum.comp')[0])
+        self.assertIn("-f 'op.CumSum.*'", self.commands('plugin/ops/reduce/kernels/cumsum.comp')[0])
 
     def test_a_noun(self):
         self.assertRegex(self.commands('plugin/memory/tensor.c')[0], r"^./dev unit -R '.*unit\.tensor\b")

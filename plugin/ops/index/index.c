@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators that find elements by indices from tensor data: Gather, GatherElements, GatherND, ScatterElements,
- * ScatterND; and CumSum. An index out of range reads 0 or writes nothing: the kernels check every one before it becomes
- * an address. Under guard they also tell of it. */
+ * ScatterND. An index out of range reads 0 or writes nothing: the kernels check every one before it becomes an address.
+ * Under guard they also tell of it. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,26 +10,18 @@
 #include "ops/core/dims.h"
 #include "ops/core/divider.h"
 #include "ops/core/movement.h"
-#include "ops/elementwise/elementwise.h"
 
-static LEATI_TYPE(type_sum, "T", LEATI_TYPES_OF_CUMSUM | LEATI_TYPES_HALF);
-static LEATI_TYPE(type_sum_axis, "T2", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_ATTRIBUTE(attribute_batch_dims, "batch_dims", INT);
 static LEATI_ATTRIBUTE(attribute_reduction, "reduction", STRING);
-static LEATI_ATTRIBUTE(attribute_exclusive, "exclusive", INT);
-static LEATI_ATTRIBUTE(attribute_reverse, "reverse", INT);
 
 typedef struct index_state {
   int64_t axis; /* GatherND: batch_dims */
-  bool exclusive, reverse;
 } index_state;
 
 static int32_t index_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   index_state *const state = leati_op_state(op);
   state->axis = leati_attr_int(desc, "axis", leati_attr_int(desc, "batch_dims", 0));
-  state->exclusive = leati_attr_int(desc, "exclusive", 0) != 0;
-  state->reverse = leati_attr_int(desc, "reverse", 0) != 0;
   return LEAT_OK;
 }
 
@@ -471,72 +463,6 @@ static int32_t scatter_nd_plan(const leat_op *op, leati_planner *planner, const 
   return add_nd(op, planner, &call->outputs[0], &indices, &updates, batch, tuple, true, err);
 }
 
-/* ---- CumSum ----------------------------------------------------------------------------------------------------- */
-
-typedef struct cumsum_args {
-  uint64_t src, dst;
-  uint32_t rows, steps, begin, end, inner, exclusive, reverse;
-} cumsum_args;
-
-#define ROWS_PER_GROUP 64
-/* Elements of a row that one dispatch adds: fewer than the rounds that every device gives a loop. */
-#define STEPS_PER_DISPATCH (LEATI_ROUNDS_MAX / 2)
-
-static int32_t cumsum_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
-  const leati_view *const axis_view = &call->inputs[1];
-  int32_t axis;
-  if (axis_view->count != 1 || axis_view->ndim > 1) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "CumSum: 'axis' has %" PRIu64 " elements; expected a scalar",
-                      axis_view->count);
-  }
-  LEATI_TRY(leati_axis(leati_host_int(axis_view, 0), call->inputs[0].ndim, &axis, err));
-  return leati_infer_same(op, call, out, err);
-}
-
-static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const index_state *const state = leati_op_state_const(op);
-  const leati_view *const dst = &call->outputs[0];
-  if (dst->count == 0) {
-    return LEAT_OK;
-  }
-  int32_t axis;
-  leati_view src, sums = *dst;
-  LEATI_TRY(leati_axis(leati_host_int(&call->inputs[1], 0), dst->ndim, &axis, err));
-  LEATI_TRY(check_all(call, err));
-  const bool wide = (dst->type & LEATI_TYPES_HALF) != 0;
-  if (wide) {
-    /* One dispatch goes on from the sums of the one before, which are not rounded. */
-    LEATI_TRY(leati_plan_wide(planner, dst, &src, err));
-    LEATI_TRY(leati_plan_wide(planner, dst, &sums, err));
-    LEATI_TRY(leati_plan_cast(planner, &call->inputs[0], &src, err));
-  } else {
-    LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &src, err));
-  }
-  const uint64_t steps = (uint64_t)dst->shape[axis];
-  cumsum_args args = {
-      .rows = (uint32_t)(dst->count / steps),
-      .steps = (uint32_t)steps,
-      .inner = (uint32_t)leati_product(dst->shape, axis + 1, dst->ndim),
-      .exclusive = state->exclusive ? 1 : 0,
-      .reverse = state->reverse ? 1 : 0,
-  };
-  leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CUMSUM, src.type)},
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({&src, &args.src}, {&sums, &args.dst}),
-      LEATI_WRITES({&sums, &args.dst}),
-  };
-  leati_groups_linear(planner->device, args.rows, ROWS_PER_GROUP, dispatch.groups);
-  while (args.end < args.steps) {
-    args.begin = args.end;
-    args.end = args.steps - args.begin > STEPS_PER_DISPATCH ? args.begin + STEPS_PER_DISPATCH : args.steps;
-    dispatch.read_count = args.begin == 0 ? 1 : 2;
-    LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
-  }
-  return wide ? leati_plan_cast(planner, &sums, dst, err) : LEAT_OK;
-}
-
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
@@ -565,10 +491,6 @@ static const leati_op_def ops[] = {
              .least_rank = 1, .supports = scatter_supports, .create = index_create, .infer = scatter_nd_infer,
              LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ND), .plan = scatter_nd_plan,
              .reads_view = leati_reads_first_view),
-    LEATI_OP("CumSum", "", (11, 14), (2, 2), (1, 1), .info.host_inputs = 1u << 1,
-             LEATI_TYPES(&type_sum, &type_sum_axis), LEATI_ATTRIBUTES(&attribute_exclusive, &attribute_reverse),
-             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state), .least_rank = 1, .create = index_create,
-             .infer = cumsum_infer, LEATI_KERNELS(LEATI_KERNELS_CUMSUM), .plan = cumsum_plan),
 };
 
 const leati_op_family leati_index_family = LEATI_FAMILY(ops);

@@ -9,4 +9,3 @@ leat_kernel(scatter_nd index_nd.comp ITEMS 8 16 32 64 128 ${constants} DEFINES S
 leat_kernel(gather_elements index_elements.comp ITEMS 8 16 32 64 ${constants})
 leat_kernel(scatter_elements index_elements.comp ITEMS 8 16 32 64 ${constants} DEFINES SCATTER)
 leat_kernel(tensor_scatter tensor_scatter.comp ITEMS 8 16 32 64 128 CONSTANTS place_is_told)
-leat_kernel(cumsum cumsum.comp TYPES F32 I32 I64)
