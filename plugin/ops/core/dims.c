@@ -6,12 +6,18 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/core/attribute.h"
 
 int32_t leati_check_rank(const char *name, int64_t rank, leat_error *err) {
   return rank <= LEAT_MAX_RANK
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                           "%s: the result would have rank %" PRId64 "; supported: up to %d", name, rank, LEAT_MAX_RANK);
+}
+
+int32_t leati_sizes_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)device;
+  return leati_check_rank(def->info.name, leati_list_length(desc, desc->input_count - 1), err);
 }
 
 int32_t leati_axis(int64_t axis, int32_t rank, int32_t *out, leat_error *err) {

@@ -23,6 +23,10 @@ int32_t leati_axes(const int64_t *axes, uint32_t count, int32_t rank, const char
 /** Fails unless `rank` is one that a result of the operator `name` may have.
  * @errors NOT_SUPPORTED */
 int32_t leati_check_rank(const char *name, int64_t rank, leat_error *err);
+/** leati_op_def::supports of an operator whose result has as many dimensions as its last input, a list of sizes, has
+ * elements.
+ * @errors NOT_SUPPORTED */
+int32_t leati_sizes_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err);
 /** NumPy broadcasting of two shapes; `*inout` starts as one of them. */
 int32_t leati_broadcast(int32_t *inout_ndim, int64_t *inout_dims, int32_t ndim, const int64_t *dims, leat_error *err);
 /** Whether a dimension can be as large as another one; -1: it is not known. */

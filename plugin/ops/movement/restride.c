@@ -70,12 +70,6 @@ static int32_t transpose_view(const leat_op *op, const leati_call *call, uint32_
 
 /* ---- Expand ----------------------------------------------------------------------------------------------------- */
 
-static int32_t expand_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
-                               leat_error *err) {
-  (void)device;
-  return leati_check_rank(def->info.name, leati_list_length(desc, 1), err);
-}
-
 static int32_t expand_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   const leati_view *const input = &call->inputs[0];
@@ -202,8 +196,8 @@ static const leati_op_def ops[] = {
              .view = transpose_view),
     LEATI_OP("Expand", "", (8, 13), (2, 2), (1, 1), .info.flags = LEATI_EVALUATED | LEAT_OP_GROWS,
              .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1),
-             .any_size = true, .supports = expand_supports, .infer = expand_infer, LEATI_KERNELS(LEATI_KERNELS_COPY),
-             .plan = leati_plan_views, .view = expand_view),
+             .any_size = true, .supports = leati_sizes_supports, .infer = expand_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views, .view = expand_view),
     LEATI_OP("Slice", "", (10, 13), (3, 5), (1, 1), .info.flags = LEATI_EVALUATED, .info.host_inputs = 0x1e,
              LEATI_TYPES(&leati_type_moved, &leati_type_index), LEATI_INPUT_TYPES(0, 1, 1, 1, 1), .any_size = true,
              .infer = slice_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views, .view = slice_view),

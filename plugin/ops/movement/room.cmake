@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Operators that move elements, or look at shapes alone.
-leat_room(FAMILIES restride concat pad depth_space trilu shape)
+leat_room(FAMILIES restride concat pad depth_space trilu reshape shape constant_of_shape range
+  SOURCES fill)
 
 leat_kernel(segments segments.comp ITEMS 8 16 32 64 128)
 leat_kernel(pad pad.comp ITEMS 8 16 32 64 CONSTANTS mode)
