@@ -25,9 +25,10 @@ typedef enum leati_rank {
   LEATI_RANK_THREADS,        /**< pools to which ending threads release streams (streams/stream_pool.c) */
   LEATI_RANK_STREAM,         /**< one stream's open list (streams/stream.c) */
   LEATI_RANK_EVENT,          /**< what one event stands for (streams/event.c) */
-  LEATI_RANK_FREE_STREAMS,   /**< free stream and event objects of a device (streams/free_streams.c);
-                                 its operators (ops/core/op_table.c) and graphs (graph/graph_table.c); its constants
-                                 (graph/shared_constants.c); the plans of a graph (graph/graph_plan_cache.c) */
+  LEATI_RANK_OBJECTS,        /**< lists of objects, none of which is looked at under another: of a device its free
+                                  streams and events (streams/free_streams.c), its operators (ops/core/op_table.c),
+                                  its graphs (graph/graph_table.c), its constants (graph/shared_constants.c); of a
+                                  graph its plans and programs (graph/graph_plan_cache.c, graph/program_cache.c) */
   LEATI_RANK_POOL,           /**< threads that wait for a stream of the pool (streams/stream_pool.c) */
   LEATI_RANK_PIPELINE,       /**< one shard of the pipeline cache (device/pipeline.c) */
   LEATI_RANK_TRIM,           /**< releasing memory to the driver (memory/memory.c) */

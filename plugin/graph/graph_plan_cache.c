@@ -9,7 +9,7 @@ void leati_graph_plan_cache_begin(leati_graph_plan_cache *cache, uint64_t bytes_
   cache->table.buckets = cache->buckets;
   cache->table.bucket_count = LEATI_GRAPH_PLAN_BUCKETS;
   cache->table.bytes_max = bytes_max;
-  leati_mutex_init(&cache->lock, LEATI_RANK_FREE_STREAMS);
+  leati_mutex_init(&cache->lock, LEATI_RANK_OBJECTS);
   leati_condition_init(&cache->made);
 }
 

@@ -26,7 +26,7 @@ int32_t leati_graphs_create(leat_device *device, leat_error *err) {
     leati_shared_constants_destroy(device);
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the list of graphs");
   }
-  leati_mutex_init(&graphs->lock, LEATI_RANK_FREE_STREAMS);
+  leati_mutex_init(&graphs->lock, LEATI_RANK_OBJECTS);
   device->graphs = graphs;
   return LEAT_OK;
 }

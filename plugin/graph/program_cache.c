@@ -11,7 +11,7 @@ void leati_program_cache_begin(leati_program_cache *cache, uint64_t bytes_max) {
   cache->table.buckets = cache->buckets;
   cache->table.bucket_count = LEATI_PROGRAM_BUCKETS;
   cache->table.bytes_max = bytes_max;
-  leati_mutex_init(&cache->lock, LEATI_RANK_FREE_STREAMS);
+  leati_mutex_init(&cache->lock, LEATI_RANK_OBJECTS);
 }
 
 static void free_all(leati_lru_entry *entry) {

@@ -34,7 +34,7 @@ int32_t leati_shared_constants_create(leat_device *device, leat_error *err) {
   if (constants == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the table of constants");
   }
-  leati_mutex_init(&constants->lock, LEATI_RANK_FREE_STREAMS);
+  leati_mutex_init(&constants->lock, LEATI_RANK_OBJECTS);
   device->constants = constants;
   return LEAT_OK;
 }

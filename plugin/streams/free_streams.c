@@ -32,7 +32,7 @@ int32_t leati_streams_create(leat_device *device, leat_error *err) {
   if (streams == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for streams");
   }
-  leati_mutex_init(&streams->lock, LEATI_RANK_FREE_STREAMS);
+  leati_mutex_init(&streams->lock, LEATI_RANK_OBJECTS);
   leati_external_semaphores_create(device);
   leati_timelines_create(device);
   device->streams = streams;

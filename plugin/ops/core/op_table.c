@@ -31,7 +31,7 @@ int32_t leati_ops_create(leat_device *device, leat_error *err) {
   if (ops == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the list of operators");
   }
-  leati_mutex_init(&ops->lock, LEATI_RANK_FREE_STREAMS);
+  leati_mutex_init(&ops->lock, LEATI_RANK_OBJECTS);
   device->ops = ops;
   return LEAT_OK;
 }
