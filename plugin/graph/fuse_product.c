@@ -9,7 +9,7 @@
 #include "graph/product.h"
 #include "ops/core/op_state.h"
 #include "ops/elementwise/function.h"
-#include "ops/product/matmul.h"
+#include "ops/product/matrix_product.h"
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------ */
 

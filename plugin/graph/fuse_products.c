@@ -7,7 +7,7 @@
 #include "graph/fuse_norm.h"
 #include "graph/product.h"
 #include "ops/core/op_state.h"
-#include "ops/product/matmul.h"
+#include "ops/product/matrix_product.h"
 #include "ops/product/multi_matmul.h"
 
 /* ---- Products of one input --------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "ops/core/attribute.h"
 #include "ops/product/factor.h"
-#include "ops/product/matmul.h"
+#include "ops/product/matrix_product.h"
 
 /* Inputs: the left operand, the right ones, their biases, the factor. */
 #define RIGHT(p) (1 + (p))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * MatMul, Gemm and the fused ones: what other operators of products share with them.
+ * Products of views of matrices: how they become a leati_gemm, and which operands are read in place.
  */
-#ifndef LEAT_PLUGIN_OPS_PRODUCT_MATMUL_H_
-#define LEAT_PLUGIN_OPS_PRODUCT_MATMUL_H_
+#ifndef LEAT_PLUGIN_OPS_PRODUCT_MATRIX_PRODUCT_H_
+#define LEAT_PLUGIN_OPS_PRODUCT_MATRIX_PRODUCT_H_
 
 #include "ops/product/gemm.h"
 
@@ -23,4 +23,4 @@ leati_gemm leati_product_of(const leati_view *a, const leati_view *b, const leat
 bool leati_product_takes_factor(const leat_device *device, const leati_view *a, const leati_view *b,
                                 const leati_view *c, bool trans_b, bool norm);
 
-#endif /* LEAT_PLUGIN_OPS_PRODUCT_MATMUL_H_ */
+#endif /* LEAT_PLUGIN_OPS_PRODUCT_MATRIX_PRODUCT_H_ */

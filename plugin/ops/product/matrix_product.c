@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "ops/product/matrix_product.h"
+
+#include "device/device.h"
+#include "ops/core/dims.h"
+
+leati_gemm leati_product_of(const leati_view *a, const leati_view *b, const leati_view *c, const leati_view *bias,
+                            bool trans_b) {
+  const int32_t rank = a->ndim > 2 ? a->ndim - 2 : 0, k = a->ndim - 1;
+  int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
+  leati_gemm gemm = {.a = a,
+                     .b = b,
+                     .c = c,
+                     .bias = bias,
+                     .m = k > 0 ? a->shape[k - 1] : 1,
+                     .n = b->shape[trans_b ? 0 : 1],
+                     .k = a->shape[k],
+                     .a_row = k > 0 ? a->strides[k - 1] : 0,
+                     .a_k = a->strides[k],
+                     .b_k = b->strides[trans_b ? 1 : 0],
+                     .b_column = b->strides[trans_b ? 0 : 1],
+                     .bias_column = bias != NULL ? bias->strides[0] : 0,
+                     .alpha = 1,
+                     .beta = 1};
+  for (int32_t d = 0; d < rank; ++d) {
+    dims[d] = a->shape[d];
+    strides[0][d] = a->strides[d];
+  }
+  gemm.batch_rank = rank > 0 ? leati_collapse(rank, dims, 1, strides) : 0;
+  for (int32_t d = 0; d < gemm.batch_rank; ++d) {
+    gemm.batch_shape[d] = dims[d];
+    gemm.a_batch[d] = strides[0][d];
+  }
+  return gemm;
+}
+
+/* What is divided by the root behind the sums overflows and underflows earlier than what is divided before; elements of
+ * float16 are far from that, however long the sums. */
+bool leati_product_takes_factor(const leat_device *device, const leati_view *a, const leati_view *b,
+                                const leati_view *c, bool trans_b, bool norm) {
+  const leati_gemm gemm = leati_product_of(a, b, c, NULL, trans_b);
+  leati_gemm_laid laid;
+  leati_gemm_lay(device, &gemm, &laid);
+  return leati_gemm_takes_factor(&laid) && (!norm || c->type == LEAT_TYPE_FLOAT16);
+}
+
+/* ---- Operands in place ------------------------------------------------------------------------------------------- */
+
+/* The fewest dimensions of the batch and so many rows of each matrix. */
+static int32_t collapse_rows(const leati_matrix *m, int64_t rows, int64_t *dims, int64_t (*strides)[LEAT_MAX_RANK]) {
+  const int32_t rank = m->batch.ndim;
+  for (int32_t d = 0; d < rank; ++d) {
+    dims[d] = m->batch.shape[d];
+    strides[0][d] = m->batch.strides[d];
+  }
+  dims[rank] = rows;
+  strides[0][rank] = m->row_stride;
+  return leati_collapse(rank + 1, dims, 1, strides);
+}
+
+/* How an operand may be read four elements at a time; with few rows the order of the sums follows from that. */
+static uint32_t quads_of(const leati_matrix *m, uint64_t address, bool first) {
+  int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
+  const int32_t rank = collapse_rows(m, 1, dims, strides);
+  const uint32_t mode = first ? leati_operand_mode(address, m->batch.item_size, m->row_stride, m->rows,
+                                                   m->column_stride, m->columns, rank, strides[0])
+                              : leati_operand_mode(address, m->batch.item_size, m->column_stride, m->columns,
+                                                   m->row_stride, m->rows, rank, strides[0]);
+  return mode < LEATI_MODE_SINGLES_K ? mode : LEATI_MODE_SINGLES_K;
+}
+
+/* Whether the rows of all matrices of an operand follow each other in one stride: with one matrix for b they are then
+ * the rows of one product. */
+static bool rows_in_one(const leati_matrix *m) {
+  int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
+  return collapse_rows(m, m->rows, dims, strides) == 1;
+}
+
+static bool repeats(const leati_view *batch) {
+  bool found = false;
+  for (int32_t d = 0; d < batch->ndim; ++d) {
+    found = found || (batch->shape[d] > 1 && batch->strides[d] == 0);
+  }
+  return found;
+}
+
+bool leati_product_reads(const leat_device *device, const leati_view *a, const leati_view *b, const leati_view *c,
+                         bool trans_a, bool trans_b, bool first) {
+  const leati_view *const view = first ? a : b;
+  const bool transposed = first ? trans_a : trans_b;
+  leati_view copy = *view;
+  leati_view_make_compact(&copy);
+  const leati_matrix lies = leati_matrix_of(view, transposed, first), would = leati_matrix_of(&copy, transposed, first);
+  const bool neighbours = lies.row_stride == 1 || lies.column_stride == 1 || lies.rows == 1 || lies.columns == 1;
+  if (!leati_view_walkable(view) || (!neighbours && !leati_reads_scattered(view->count * view->item_size))) {
+    return false;
+  }
+  const leati_matrix ma = leati_matrix_of(a, trans_a, true), mb = leati_matrix_of(b, trans_b, false);
+  const bool one = (int64_t)b->count == mb.rows * mb.columns;
+  if (first ? one && rows_in_one(&lies) != rows_in_one(&would) : !one && repeats(&lies.batch)) {
+    return false;
+  }
+  const bool joined = one && rows_in_one(&ma);
+  const int64_t rows = joined && mb.columns != 0 ? (int64_t)c->count / mb.columns : ma.rows;
+  return !leati_gemm_is_skinny(&device->traits, false, rows, mb.columns) ||
+         quads_of(&lies, view->address, first) == quads_of(&would, 0, first);
+}
