@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""circles.py TREE NM BUILD SEEDED OBJECTS...: no file of a shipped library, or of the conformance suite, needs another
+"""circles.py TREE NM BUILD SEEDED OBJECTS...: no file of a shipped library or program needs another
 one that needs it too, on whatever way, and none needs one of a room that it may not include (includes.py). Reads the
 symbols of object files.
 
