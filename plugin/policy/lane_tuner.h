@@ -30,19 +30,19 @@ typedef enum leati_trial {
 
 /** What was learnt so far. Plain data: whoever calls leati_lane_tuner_step() is the only one to use it. */
 typedef struct leati_lane_tuner {
-  uint32_t most;     /**< queues there are */
-  uint32_t cap;      /**< lanes that this work may be given */
-  uint32_t lanes;    /**< in use in this interval */
-  uint32_t settled;  /**< best number known */
-  double rate;       /**< commands per second with it; 0: not known yet */
-  uint32_t streams;  /**< that this was learnt from */
-  uint32_t patience; /**< intervals from one trial to the next */
-  uint32_t calm;     /**< intervals since the last trial */
-  uint32_t strange;  /**< intervals in a row that do not look like the work known */
-  uint32_t refusals; /**< trials in a row that brought nothing */
-  bool trying;       /**< this interval is a trial */
-  bool mixed;        /**< the number has just changed: this interval holds work of before */
-  leati_trial turn;  /**< the next trial's */
+  uint32_t most;          /**< queues there are */
+  uint32_t cap;           /**< lanes that this work may be given */
+  uint32_t lanes;         /**< in use in this interval */
+  uint32_t settled;       /**< best number known */
+  double rate;            /**< commands per second with it; 0: not known yet */
+  uint32_t streams;       /**< that this was learnt from */
+  uint32_t patience;      /**< intervals from one trial to the next */
+  uint32_t since_trial;   /**< intervals since the last trial */
+  uint32_t outliers;      /**< intervals in a row that do not look like the work known */
+  uint32_t refusals;      /**< trials in a row that brought nothing */
+  bool trying;            /**< this interval is a trial */
+  bool mixed;             /**< the number has just changed: this interval holds work of before */
+  leati_trial next_trial; /**< where the next trial looks */
 } leati_lane_tuner;
 
 /** Starts with one lane of `most`. */
