@@ -33,9 +33,7 @@ static int32_t know_constants(const leat_graph *graph, leati_known_value *values
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     const leati_value *const value = &graph->values[v];
     if (value->kind == LEATI_VALUE_CONSTANT) {
-      const DLTensor tensor = {
-          .ndim = value->ndim, .dtype = leati_dtype_of(value->type), .shape = (int64_t *)value->shape};
-      LEATI_TRY(leati_view_import_shape(&tensor, "a constant", &values[v].view, err));
+      LEATI_TRY(leati_view_of_value(value, "a constant", &values[v].view, err));
       values[v].known = true;
       values[v].bytes = value->bytes;
     }

@@ -37,8 +37,8 @@ static int32_t infer_outputs(const leat_graph *graph, leati_view *views, leat_sh
     leati_inference_end(&inference);
   }
   for (uint32_t o = 0; o < graph->output_count && status == LEAT_OK; ++o) {
-    const DLTensor tensor = {.ndim = shapes[o].ndim, .dtype = shapes[o].dtype, .shape = shapes[o].dims};
-    status = leati_view_import_shape(&tensor, "an output of the graph", &views[graph->input_count + o], err);
+    status = leati_view_of_shape(shapes[o].dtype, shapes[o].ndim, shapes[o].dims, "an output of the graph",
+                                 &views[graph->input_count + o], err);
   }
   return status;
 }
