@@ -7,6 +7,7 @@
 #include "core/sync.h"
 #include "graph/fuse_integer.h"
 #include "graph/graph_plan.h"
+#include "graph/inference.h"
 #include "graph/launch.h"
 #include "ops/core/op_state.h"
 #include "streams/free_streams.h"
@@ -114,7 +115,9 @@ static int32_t run(folding *f, leat_error *err) {
                      .outputs = f->outputs};
   leati_graph_plan *plan;
   leat_stream *stream;
-  LEATI_TRY(leati_graph_plan_make(&part, f->views, &plan, err));
+  const int32_t made = leati_graph_plan_make(&part, f->views, &plan, err);
+  leati_inference_forget(&part);
+  LEATI_TRY(made);
   int32_t status = leati_streams_take(part.device, &stream, err);
   if (status == LEAT_OK) {
     status = leati_graph_record(&part, stream, plan, f->views, err);
