@@ -6,6 +6,7 @@
 #include "core/gate.h"
 #include "core/status.h"
 #include "core/sync.h"
+#include "device/budget.h"
 #include "device/device.h"
 #include "device/pipeline.h"
 #include "policy/allocation.h"
@@ -171,7 +172,9 @@ static int32_t make_chunk(leat_device *device, leati_chunk *chunk, uint32_t numb
                           leati_slab **inout_slab, leat_error *err) {
   VkMemoryRequirements needs;
   LEATI_TRY(make_buffer(device, chunk, &needs, err));
-  const uint64_t stride = (needs.size + needs.alignment - 1) / needs.alignment * needs.alignment;
+  /* Each begins where a chunk by itself would, for whatever alignment is promised of its parts. */
+  const uint64_t alignment = needs.alignment > LEATI_CHUNK_GRANULE ? needs.alignment : LEATI_CHUNK_GRANULE;
+  const uint64_t stride = (needs.size + alignment - 1) / alignment * alignment;
   if (*inout_slab == NULL) {
     LEATI_TRY(make_slab(device, chunk->kind, (count - 1) * stride + needs.size, needs.memoryTypeBits, inout_slab, err));
   }
@@ -219,13 +222,30 @@ uint64_t leati_chunks_bytes(leat_device *device) {
   return atomic_load_explicit(&device->chunks->driver_bytes, memory_order_relaxed);
 }
 
+/* Takes those chunks of a kind off a free list whose slab nobody uses, or all. `lock` held. */
+static leati_chunk *take_idle(free_list *s, leati_chunk_kind kind, bool all) {
+  leati_chunk *idle = NULL;
+  for (leati_chunk **at = &s->free[kind]; *at != NULL;) {
+    leati_chunk *const chunk = *at;
+    if (!all && atomic_load_explicit(&chunk->slab->busy, memory_order_relaxed) != 0) {
+      at = &chunk->next;
+      continue;
+    }
+    *at = chunk->next;
+    s->bytes -= chunk->size;
+    chunk->next = idle;
+    idle = chunk;
+  }
+  return idle;
+}
+
 /* Returns the bytes that went back to the driver. */
-static uint64_t clear(leat_device *device, free_list *s) {
+static uint64_t clear(leat_device *device, free_list *s, bool all) {
   leati_chunk *lists[LEATI_CHUNK_KINDS];
   leati_mutex_lock(&s->lock);
-  memcpy(lists, s->free, sizeof(lists));
-  memset(s->free, 0, sizeof(s->free));
-  s->bytes = 0;
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    lists[i] = take_idle(s, (leati_chunk_kind)i, all);
+  }
   leati_mutex_unlock(&s->lock);
   uint64_t bytes = 0;
   for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
@@ -237,7 +257,7 @@ static uint64_t clear(leat_device *device, free_list *s) {
 uint64_t leati_chunks_trim(leat_device *device) {
   uint64_t bytes = 0;
   for (int i = 0; i < SHELVES; ++i) {
-    bytes += clear(device, &device->chunks->free_lists[i]);
+    bytes += clear(device, &device->chunks->free_lists[i], false);
   }
   return bytes;
 }
@@ -314,17 +334,28 @@ static leati_chunk *push_over(free_list *s, leati_chunk *chunk, uint64_t most) {
   return out;
 }
 
+/* How many chunks of standard size are made at once: one where the slabs of all kinds would not fit. */
+static uint32_t slab_count(const leat_device *device) {
+  const uint64_t used = leati_budget_committed(device), limit = leati_budget_limit(device);
+  uint64_t all = 0;
+  for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
+    all += LEATI_CHUNKS_PER_SLAB * standard_size[i];
+  }
+  return used <= limit && limit - used >= 2 * all ? LEATI_CHUNKS_PER_SLAB : 1;
+}
+
 /* Makes a chunk of standard size, and some more for those who come next: threads that begin together would each wait
  * for the driver, which gives them memory one after the other and takes about as long for one chunk as for all. */
 static int32_t make_standard(leat_device *device, leati_chunk_kind kind, leati_chunk **out, leat_error *err) {
   struct leati_chunks *const chunks = device->chunks;
   const uint64_t size = standard_size[kind];
+  const uint32_t count = slab_count(device);
   int32_t status = LEAT_OK;
   leati_mutex_lock(&chunks->making[kind]);
   *out = pop_fitting(&chunks->free_lists[COMMON], kind, size);
   if (*out == NULL) {
-    status = make_chunks(device, kind, size, LEATI_CHUNKS_PER_SLAB, out, err);
-    if (status == LEAT_ERROR_OUT_OF_MEMORY) {
+    status = make_chunks(device, kind, size, count, out, err);
+    if (status == LEAT_ERROR_OUT_OF_MEMORY && count != 1) {
       leati_forget(err);
       status = make_chunks(device, kind, size, 1, out, err);
     }
@@ -348,6 +379,7 @@ int32_t leati_chunks_take(leat_device *device, uint32_t user, leati_chunk_kind k
   if (chunk == NULL) {
     LEATI_TRY(make_standard(device, kind, &chunk, err));
   }
+  (void)atomic_fetch_add_explicit(&chunk->slab->busy, 1, memory_order_relaxed);
   chunk->user = user;
   chunk->used = 0;
   chunk->next = NULL;
@@ -370,6 +402,7 @@ static leati_chunk *keep(struct leati_chunks *chunks, leati_chunk *chunk) {
 void leati_chunks_give(leat_device *device, leati_chunk *chunks) {
   while (chunks != NULL) {
     leati_chunk *const next = chunks->next;
+    (void)atomic_fetch_sub_explicit(&chunks->slab->busy, 1, memory_order_relaxed);
     (void)destroy_chunks(device, keep(device->chunks, chunks));
     chunks = next;
   }
@@ -395,9 +428,9 @@ void leati_chunks_destroy(leat_device *device) {
   if (device->chunks == NULL) {
     return;
   }
-  (void)leati_chunks_trim(device);
   (void)destroy_chunks(device, device->chunks->reserve);
   for (int i = 0; i < SHELVES; ++i) {
+    (void)clear(device, &device->chunks->free_lists[i], true);
     leati_mutex_destroy(&device->chunks->free_lists[i].lock);
   }
   for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {

@@ -52,7 +52,7 @@ void leati_chunks_give(leat_device *device, leati_chunk *chunks);
  * Hold no lock, and it not already. */
 leati_chunk *leati_chunks_take_reserve(leat_device *device);
 void leati_chunks_give_reserve(leat_device *device);
-/** Destroys the free chunks, for a device that is short of memory; returns their bytes. */
+/** Destroys the free chunks of slabs that nobody uses, for a device that is short of memory; returns their bytes. */
 uint64_t leati_chunks_trim(leat_device *device);
 /** Bytes taken from the driver. */
 uint64_t leati_chunks_bytes(leat_device *device);

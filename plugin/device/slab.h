@@ -15,6 +15,8 @@ typedef struct leati_slab {
   unsigned char *mapped;
   uint64_t size; /**< bytes taken from the driver */
   _Atomic uint32_t users;
+  /** Users that are not on a free list: while there is one, freeing others gives nothing back. Relaxed: a hint. */
+  _Atomic uint32_t busy;
 } leati_slab;
 
 /** Makes one, whose only user the caller is.

@@ -288,6 +288,22 @@ static void streams_that_begin_together_share_memory(void **state) {
   close_device();
 }
 
+/* A slab of which a stream has a chunk stays whole: nothing would come back for the rest, and it would be made anew. */
+static void trimming_leaves_slabs_in_use(void **state) {
+  (void)state;
+  leati_chunk *first, *second;
+  open_device();
+  assert_ok(leati_chunks_take(h.device, 1, LEATI_CHUNK_UPLOAD, 1, &first, &err));
+  const uint64_t bytes = leati_chunks_bytes(h.device);
+  assert_int_equal(leati_chunks_trim(h.device), 0);
+  assert_ok(leati_chunks_take(h.device, 1, LEATI_CHUNK_UPLOAD, 1, &second, &err));
+  assert_int_equal(leati_chunks_bytes(h.device), bytes);
+  leati_chunks_give(h.device, first);
+  leati_chunks_give(h.device, second);
+  assert_int_equal(leati_chunks_trim(h.device), LEATI_CHUNKS_PER_SLAB * LEATI_CHUNK_COPY_SIZE);
+  close_device();
+}
+
 /* ---- Memory --------------------------------------------------------------------------------------------------------
  */
 
@@ -773,6 +789,7 @@ int main(void) {
       CASE(contents_are_right_in_every_mode),
       CASE(staging_is_kept_for_what_comes_again),
       CASE(streams_that_begin_together_share_memory),
+      CASE(trimming_leaves_slabs_in_use),
       CASE(what_is_small_or_crosses_no_bus_goes_whole),
       CASE(order_is_kept),
       CASE(what_a_later_piece_reads_is_waited_for),
