@@ -400,7 +400,7 @@ int main(int argc, char **argv) {
        "Run only cases whose name matches (may be repeated)", "GLOB"},
       {"device", 'd', 0, G_OPTION_ARG_STRING, &args.device, "Device to use (default 0, the best)", "N"},
       {"jobs", 'j', 0, G_OPTION_ARG_STRING, &args.jobs, "Processes at once (default: one a core)", "N"},
-      {"batch", 0, 0, G_OPTION_ARG_STRING, &args.batch, "Cases a process at most (default 1)", "N"},
+      {"batch", 0, 0, G_OPTION_ARG_STRING, &args.batch, "Cases a process at most (default 16); if one crashes, the rest get another process", "N"},
       {"repeat", 0, 0, G_OPTION_ARG_STRING, &args.repeat, "Run each case so often; it passes if all runs do", "N"},
       {"seed", 0, 0, G_OPTION_ARG_STRING, &args.seed, "Seed of random data (default 0)", "N"},
       {"calls", 0, 0, G_OPTION_ARG_STRING, &args.calls, "Calls that each random.* case draws (default: some seconds)",
@@ -427,7 +427,7 @@ int main(int argc, char **argv) {
       {NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL}};
   GOptionContext *context = g_option_context_new(NULL);
   GError *error = NULL;
-  static leat_run_options options = {.batch = 1, .repeat = 1};
+  static leat_run_options options = {.batch = 16, .repeat = 1};
 
   options.jobs = g_get_num_processors();
   keep_streams_apart();
