@@ -4,23 +4,25 @@
 #include "allocator.h"
 #include "run.h"
 
-/* The stream of a call: ONNX Runtime's, or one of the device's. */
-static OrtStatus *find(leati_shared_device *device, OrtKernelContext *context, leati_call_stream *out) {
-  void *handle = NULL;
-  OrtStatus *status = device->runtime->ort->KernelContext_GetGPUComputeStream(context, &handle);
-  *out = (leati_call_stream){.handle = handle};
-  if (status || handle) {
-    return status;
-  }
+/* A stream of the device's. */
+static OrtStatus *borrow(leati_shared_device *device, leati_call_stream *out) {
   leat_error error = {.struct_size = sizeof(error)};
-  status = leati_status_from(device->runtime, leati_shared_device_borrow_stream(device, &out->handle, &error), &error,
-                             "a stream to run on");
+  OrtStatus *status = leati_status_from(
+      device->runtime, leati_shared_device_borrow_stream(device, &out->handle, &error), &error, "a stream to run on");
   out->borrowed = !status;
   return status;
 }
 
 OrtStatus *leati_call_stream_find(leati_shared_device *device, OrtKernelContext *context, leati_call_stream *out) {
-  OrtStatus *status = find(device, context, out);
+  void *handle = NULL;
+  *out = (leati_call_stream){0};
+  OrtStatus *status = device->runtime->ort->KernelContext_GetGPUComputeStream(context, &handle);
+  return status ? status : leati_call_stream_begin(device, handle, out);
+}
+
+OrtStatus *leati_call_stream_begin(leati_shared_device *device, leat_stream *given, leati_call_stream *out) {
+  *out = (leati_call_stream){.handle = given};
+  OrtStatus *status = given ? NULL : borrow(device, out);
   bool in_run = false;
   if (!status) {
     status = out->borrowed ? leati_run_order(device, out->handle, &in_run)

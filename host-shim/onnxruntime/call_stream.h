@@ -23,6 +23,14 @@ typedef struct leati_call_stream {
  * @return NULL, or what went wrong */
 OrtStatus *leati_call_stream_find(leati_shared_device *device, OrtKernelContext *context, leati_call_stream *out);
 
+/** leati_call_stream_find() for a call that has no context.
+ * @threads any
+ * @param device [inout] the device that the work is for
+ * @param given [in] ONNX Runtime's stream of that device, or NULL: it has none
+ * @param out [out] the stream; leati_call_stream_leave() must follow, also on failure
+ * @return NULL, or what went wrong */
+OrtStatus *leati_call_stream_begin(leati_shared_device *device, leat_stream *given, leati_call_stream *out);
+
 /** Ends a call, and puts the node before the message of its failure. After a failure ONNX Runtime frees the buffers of
  * the Run at once: nothing may be on its way into them, and the stream's next owner starts clean.
  * @threads any

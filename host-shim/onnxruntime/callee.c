@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "bits.h"
 #include "call_stream.h"
 #include "element_type.h"
 #include "ep_gate.h"
@@ -21,10 +22,6 @@ typedef struct call {
   leat_shape *shapes; /* of outputs */
   leat_shape **wanted_shapes;
 } call;
-
-static bool bit(uint64_t bits, uint32_t index) {
-  return index < 64 && (bits >> index & 1) != 0;
-}
 
 /* Fills in a view of one of ONNX Runtime's tensors. `dims` must outlive the view. */
 static OrtStatus *input_view(const leati_callee *self, OrtKernelContext *context, uint32_t index, call *here) {
@@ -50,8 +47,8 @@ static OrtStatus *input_view(const leati_callee *self, OrtKernelContext *context
   *view = (DLTensor){
       /* DLPack has no word for constant; the backend only reads inputs and their shapes. */
       .data = (void *)(uintptr_t)data,
-      .device = bit(self->host_inputs, index) ? (DLDevice){kDLCPU, 0}
-                                              : (DLDevice){kDLVulkan, (int32_t)self->device->info.index},
+      .device = leati_bit(self->host_inputs, index) ? (DLDevice){kDLCPU, 0}
+                                                    : (DLDevice){kDLVulkan, (int32_t)self->device->info.index},
       .ndim = (int32_t)rank,
       .shape = (int64_t *)(uintptr_t)dims,
   };
@@ -94,8 +91,8 @@ static OrtStatus *output_view(const leati_callee *self, OrtKernelContext *contex
   DLTensor *view = &here->outputs[index];
   *view = (DLTensor){
       .data = data,
-      .device = bit(self->host_outputs, index) ? (DLDevice){kDLCPU, 0}
-                                               : (DLDevice){kDLVulkan, (int32_t)self->device->info.index},
+      .device = leati_bit(self->host_outputs, index) ? (DLDevice){kDLCPU, 0}
+                                                     : (DLDevice){kDLVulkan, (int32_t)self->device->info.index},
       .ndim = shape->ndim,
       .dtype = shape->dtype,
       .shape = (int64_t *)(uintptr_t)shape->dims,

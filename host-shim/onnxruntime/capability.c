@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
+#include "control_flow.h"
 #include "description.h"
 #include "fallback.h"
 #include "islands.h"
@@ -22,8 +24,8 @@ typedef struct asking {
   const OrtLogger *logger;
   const leati_model_inputs *inputs;
   leati_capability_findings *findings;
-  char *reason; /* of the last refusal, REASON_SIZE bytes */
-  bool is_body; /* of If, Loop or Scan */
+  char *reason;          /* of the last refusal, REASON_SIZE bytes */
+  const OrtNode *parent; /* If, Loop or Scan, if the graph is a body of it; else NULL */
 } asking;
 
 static void log_refusal(const asking *self, const char *operator_name, const char *node_name, const char *reason) {
@@ -56,29 +58,47 @@ static OrtStatus *ask_backend(const asking *self, const OrtNode *node, const lea
   return status;
 }
 
-/* Inputs of a node that has host inputs; no such operator takes more. */
-#define HOST_OPERATOR_INPUTS 16u
+/* Asks about If, Loop or Scan: they run where their bodies do. */
+static OrtStatus *ask_bodies(const asking *self, const OrtNode *node, const leati_node_form *form, bool *supported) {
+  OrtStatus *status = leati_control_flow_find_taken(self->runtime, node, supported);
+  if (!status && !*supported) {
+    log_refusal(self, form->type, form->name, "no node of its bodies runs on Leat");
+  }
+  return status;
+}
+
+/* Whether two of some inputs are one value, of which one is taken on the host and the other is not. */
+static OrtStatus *are_both(const asking *self, const OrtValueInfo *const *inputs, const char **names, size_t count,
+                           uint64_t host_inputs, bool *out) {
+  OrtStatus *status = NULL;
+  for (size_t i = 0; i < count && !status; i++) {
+    status = inputs[i] ? self->runtime->ort->GetValueInfoName(inputs[i], &names[i]) : NULL;
+    for (size_t j = 0; j < i && names[i] && *names[i]; j++) {
+      const bool differ = leati_bit(host_inputs, i) != leati_bit(host_inputs, j);
+      *out = *out || (differ && names[j] && strcmp(names[i], names[j]) == 0);
+    }
+  }
+  return status;
+}
 
 /* Whether a node takes one value both on the host and on the device. ONNX Runtime keeps one copy of it for the node and
  * would hand the device's address to code that reads it on the host. */
 static OrtStatus *wants_both(const asking *self, const OrtNode *node, const leat_op_info *info, bool *out) {
   const OrtApi *ort = self->runtime->ort;
-  const OrtValueInfo *inputs[HOST_OPERATOR_INPUTS];
-  const char *names[HOST_OPERATOR_INPUTS] = {NULL};
   size_t count = 0;
   *out = false;
   OrtStatus *status = info->host_inputs != 0 ? ort->Node_GetNumInputs(node, &count) : NULL;
-  if (status || count == 0 || count > HOST_OPERATOR_INPUTS) {
+  if (status || count == 0) {
     return status;
   }
-  status = ort->Node_GetInputs(node, inputs, count);
-  for (size_t i = 0; i < count && !status; i++) {
-    status = inputs[i] ? ort->GetValueInfoName(inputs[i], &names[i]) : NULL;
-    for (size_t j = 0; j < i && names[i] && *names[i]; j++) {
-      const bool differ = (info->host_inputs >> i & 1) != (info->host_inputs >> j & 1);
-      *out = *out || (differ && names[j] && strcmp(names[i], names[j]) == 0);
-    }
+  leati_scratch scratch = {0};
+  const OrtValueInfo **inputs = leati_scratch_alloc(&scratch, count, sizeof(*inputs));
+  const char **names = leati_scratch_alloc(&scratch, count, sizeof(*names));
+  status = inputs && names ? ort->Node_GetInputs(node, inputs, count) : leati_node_list_no_memory(self->runtime);
+  if (!status) {
+    status = are_both(self, inputs, names, count, info->host_inputs, out);
   }
+  leati_scratch_clear(&scratch);
   return status;
 }
 
@@ -120,7 +140,8 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
     return status;
   }
   bool supported = false;
-  status = ask_backend(self, node, info, name, &supported);
+  status = leati_control_flow_is(info) ? ask_bodies(self, node, &form, &supported)
+                                       : ask_backend(self, node, info, name, &supported);
   *out = supported ? info : NULL;
   return status;
 }
@@ -224,15 +245,54 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
   return status;
 }
 
-/* Whether a body of If, Loop or Scan has work for a device: its nodes run where If and its kind do, on the host, and
- * each value that crosses the border is copied and waited for in every iteration. Counting and comparing is not worth
- * that, nor is a pass over what is copied. */
-static bool has_work(const leati_node_list *list) {
-  bool has = false;
-  for (size_t i = 0; i < list->count && !has; i++) {
-    has = list->nodes[i].info && (list->nodes[i].info->flags & LEAT_OP_HEAVY) != 0;
+/* Elements that an unknown dimension is taken for, and those from which a pass over a value is worth a device's while:
+ * 256 KiB of float32, for which the host takes longer than two copies and a wait (some 20 us). */
+#define UNKNOWN_ELEMENTS 32
+#define BULK_ELEMENTS 65536
+
+/* Whether a node gives an array of real numbers that is large. */
+static OrtStatus *gives_bulk(const asking *self, const OrtNode *node, bool *out) {
+  const OrtApi *ort = self->runtime->ort;
+  leati_description description = {0};
+  size_t count = 0;
+  OrtStatus *status = ort->Node_GetNumOutputs(node, &count);
+  const OrtValueInfo **values = leati_scratch_alloc(&description.scratch, count, sizeof(*values));
+  if (!status) {
+    status = !values ? leati_node_list_no_memory(self->runtime)
+             : count ? ort->Node_GetOutputs(node, values, count)
+                     : NULL;
   }
-  return has;
+  for (size_t i = 0; i < count && !status && !*out; i++) {
+    leat_value_info value = {.ndim = -1};
+    bool present = false, sayable = true;
+    status = leati_description_of_value(&description, self->runtime, values[i], false, &value, &present, &sayable);
+    const bool real = value.dtype.code == kDLFloat || value.dtype.code == kDLBfloat;
+    double elements = 1.0;
+    for (int32_t j = 0; j < value.ndim; j++) {
+      elements *= value.shape[j] < 0 ? UNKNOWN_ELEMENTS : (double)value.shape[j];
+    }
+    *out = present && sayable && real && elements >= BULK_ELEMENTS;
+  }
+  leati_description_clear(&description, self->runtime);
+  return status;
+}
+
+/* Whether a body of If, Loop or Scan has work for a device. Where some of its nodes are the host's, each value that
+ * crosses is copied and waited for in every round: only products and their kind are worth that. Where none is, the
+ * values stay on the device, and whatever is done to large ones is worth it; counting and comparing is not. */
+static OrtStatus *find_work(const asking *self, const leati_node_list *list, bool *has) {
+  OrtStatus *status = NULL;
+  bool whole = true;
+  *has = false;
+  for (size_t i = 0; i < list->count && !*has; i++) {
+    const leat_op_info *info = list->nodes[i].info;
+    *has = info && (info->flags & LEAT_OP_HEAVY) != 0;
+    whole = whole && info;
+  }
+  for (size_t i = 0; i < list->count && whole && !*has && !status; i++) {
+    status = gives_bulk(self, list->nodes[i].node, has);
+  }
+  return status;
 }
 
 /* Says that a node of the list can run nowhere. */
@@ -311,14 +371,16 @@ static OrtStatus *check_rest(const asking *self, const OrtGraph *graph, const le
 static OrtStatus *weigh_body(const asking *self, const OrtGraph *graph, const leati_node_list *list, bool *worth) {
   const OrtNode *node = NULL;
   const char *why = NULL;
-  *worth = has_work(list);
-  OrtStatus *status = *worth ? NULL : find_unrunnable(self, graph, list, true, &node, &why);
-  *worth = *worth || node;
+  OrtStatus *status = find_work(self, list, worth);
+  if (!status && !*worth) {
+    status = find_unrunnable(self, graph, list, true, &node, &why);
+    *worth = node != NULL;
+  }
   for (size_t i = 0; i < list->count && !status && !*worth; i++) {
     if (list->nodes[i].info) {
       status = tell_why(self, list->nodes[i].node,
                         "the body that it is in has no matrix product, convolution or attention that Leat runs, and "
-                        "copies into a body and out of it would cost more than the rest");
+                        "what else it does is little, or would have to be copied to nodes on the host and back");
     }
   }
   return status;
@@ -334,20 +396,23 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   if (!status) {
     status = check_rest(self, graph, list, &runs);
   }
-  if (!status && runs && self->is_body) {
+  if (!status && runs && self->parent) {
     status = weigh_body(self, graph, list, &worth);
   }
   if (status || !runs || !worth) {
     return status;
   }
-  self->findings->has_bodies = self->findings->has_bodies || self->is_body;
+  self->findings->has_bodies = self->findings->has_bodies || self->parent != NULL;
+  if (!status && self->parent) {
+    status = leati_control_flow_find_condition(self->runtime, self->parent, graph, &list->condition);
+  }
   if (!status && !wishes->whole) {
     status = leati_shape_arithmetic_find(list);
   }
   uint32_t found = 0, islands = 0;
   /* Release 1.24 counts the islands of each graph from 0 and names them by that alone, so that those of a body and of
    * the graph around it meet. */
-  if (!status && wishes->islands && (!self->is_body || self->runtime->version > 24)) {
+  if (!status && wishes->islands && (!self->parent || self->runtime->version > 24)) {
     status = leati_islands_find(list, self->logger, &found);
   }
   if (!status) {
@@ -380,7 +445,7 @@ OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_regis
                  .inputs = wishes->inputs,
                  .findings = findings,
                  .reason = reason,
-                 .is_body = parent != NULL};
+                 .parent = parent};
   const OrtKernelRegistry *kernels = NULL;
   status = leati_kernel_registry_kernels(registry, &kernels);
   if (status) {

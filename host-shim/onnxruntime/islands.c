@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "islands.h"
 
+#include "bits.h"
+#include "control_flow.h"
 #include "partition.h"
 
 /* In place of the number of a node: none. */
@@ -17,19 +19,15 @@ typedef struct search {
   size_t edge_count;
 } search;
 
-static bool bit(uint64_t bits, size_t index) {
-  return index < 64 && (bits >> index & 1) != 0;
-}
-
 /* Whether a node, in an island, gives an output on the host. */
 static bool gives_on_host(const leati_listed_node *node, size_t output) {
-  return node->info && (node->on_host || bit(node->info->host_outputs, output));
+  return node->info && (node->on_host || leati_bit(node->info->host_outputs, output));
 }
 
 /* Whether a node, in an island, takes an input on the host. Of shape arithmetic all operators do, but those that take
  * no more of an input than its shape. */
 static bool takes_on_host(const leati_listed_node *node, size_t input) {
-  return node->info && (bit(node->info->host_inputs, input) || (node->on_host && node->info->host_outputs == 0));
+  return node->info && (leati_bit(node->info->host_inputs, input) || (node->on_host && node->info->host_outputs == 0));
 }
 
 /* Inputs of a node, and what graphs inside of it take from around it. */
@@ -113,7 +111,7 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
   }
   const leati_listed_node *giver = from >= 0 ? &self->list->nodes[from] : NULL;
   const bool given_on_host = giver && gives_on_host(giver, output);
-  const bool gives_itself = giver && giver->info && bit(giver->info->host_outputs, output);
+  const bool gives_itself = giver && giver->info && leati_bit(giver->info->host_outputs, output);
   const size_t obstacle = gives_itself ? NONE : giver ? self->obstacles[from] : to;
   self->obstacles[to] = self->obstacles[to] == NONE ? obstacle : self->obstacles[to];
   /* What shape arithmetic gives is taken on the device too, by nodes of its island. */
@@ -125,7 +123,7 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
     self->nodes[from].wanted = false;
   }
   const leat_op_info *const info = self->list->nodes[to].info;
-  if (given_on_host && obstacle != NONE && info && bit(info->host_inputs, input)) {
+  if (given_on_host && obstacle != NONE && info && leati_bit(info->host_inputs, input)) {
     status = leave_out(self, to, (size_t)from, obstacle);
   }
   if (giver) {
@@ -190,7 +188,7 @@ static OrtStatus *search_read(search *self, leati_scratch *scratch) {
     status = leati_node_list_no_memory(list->runtime);
   }
   for (size_t i = 0; i < list->count && !status; i++) {
-    self->nodes[i].wanted = list->nodes[i].info != NULL;
+    self->nodes[i].wanted = list->nodes[i].info && !leati_control_flow_is(list->nodes[i].info);
   }
   for (size_t i = 0; i < list->count && !status; i++) {
     status = read_node(self, i, scratch);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control_flow.h"
 #include "element_type.h"
 
 /* ONNX Runtime takes INT_MAX as the end of a range for "exactly the version it starts with"; any other number is a
@@ -183,7 +184,9 @@ static OrtStatus *add_operator(OrtKernelRegistry *kernels, leati_kernel_source *
     status = define_kernel(runtime, builder, source->info);
   }
   if (!status) {
-    status = add_kernel(runtime, kernels, builder, leati_kernel_impl_create, source);
+    status =
+        add_kernel(runtime, kernels, builder,
+                   leati_control_flow_is(source->info) ? leati_control_flow_create : leati_kernel_impl_create, source);
   }
   if (builder) {
     runtime->ep->ReleaseKernelDefBuilder(builder);
@@ -234,7 +237,7 @@ static OrtStatus *read_list(leati_kernel_registry *registry) {
   uint32_t count = 0;
   int32_t code = runtime->leat->op->count(&count, &error);
   if (code == LEAT_OK) {
-    registry->sources = calloc(count ? count : 1, sizeof(*registry->sources));
+    registry->sources = calloc(count + LEATI_CONTROL_FLOW_COUNT, sizeof(*registry->sources));
     if (!registry->sources) {
       return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the operator list");
     }
@@ -243,6 +246,9 @@ static OrtStatus *read_list(leati_kernel_registry *registry) {
     registry->sources[i].runtime = runtime;
     code = runtime->leat->op->info(i, &registry->sources[i].info, &error);
     registry->source_count += code == LEAT_OK;
+  }
+  for (uint32_t i = 0; i < LEATI_CONTROL_FLOW_COUNT && code == LEAT_OK; i++) {
+    registry->sources[registry->source_count++] = (leati_kernel_source){runtime, leati_control_flow_info(i)};
   }
   return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": reading the operator list");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The backend's operator list as a kernel registry of ONNX Runtime. One per factory, made when first asked for, shared
- * by all sessions.
+ * The backend's operator list, and control flow (control_flow.h), as a kernel registry of ONNX Runtime. One per factory,
+ * made when first asked for, shared by all sessions.
  */
 #ifndef LEAT_ONNXRUNTIME_KERNEL_REGISTRY_H_
 #define LEAT_ONNXRUNTIME_KERNEL_REGISTRY_H_
@@ -15,7 +15,7 @@ typedef struct leati_kernel_registry {
   const leati_runtime *runtime; /**< immutable */
   pthread_mutex_t lock;         /**< guards the making of what follows, which is immutable then */
   OrtKernelRegistry *kernels;   /**< NULL until made */
-  leati_kernel_source *sources; /**< one for each entry of the operator list */
+  leati_kernel_source *sources; /**< one for each entry of the operator list, then those of control flow */
   uint32_t source_count;        /**< elements of `sources` */
 } leati_kernel_registry;
 

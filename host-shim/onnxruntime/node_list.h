@@ -25,6 +25,7 @@ typedef struct leati_node_list {
   size_t count;                 /**< elements of `nodes` */
   int64_t *index_of;            /**< by node id: index in `nodes`, or -1 */
   size_t id_count;              /**< elements of `index_of` */
+  const char *condition;        /**< the output of the graph that is read on the host after each round; NULL: none */
   leati_scratch scratch;        /**< what `nodes` and `index_of` lie in */
 } leati_node_list;
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "shape_arithmetic.h"
 
+#include <string.h>
+
+#include "bits.h"
+
 /* Elements up to which a constant, or an output of known shape, counts as small. A shape has 8 at most, and tables that
  * shapes are looked up in a few hundred. */
 #define SMALL_ELEMENTS 512
@@ -24,6 +28,7 @@ typedef struct use {
 
 typedef struct result {
   bool given_out; /* the graph gives it to its user, or to an outer graph */
+  bool condition; /* the graph gives it to the runtime, which reads it on the host */
   bool small;     /* of known shape, with few elements */
   bool plain, real;
   use *uses;
@@ -126,7 +131,8 @@ static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *ou
     return status;
   }
   read_type(self, value, &out->small, &out->plain, &out->real);
-  status = ort->ValueInfo_IsGraphOutput(value, &out->given_out);
+  out->condition = self->list->condition && strcmp(self->list->condition, name) == 0;
+  status = out->condition ? NULL : ort->ValueInfo_IsGraphOutput(value, &out->given_out);
   if (!status) {
     status = ort->ValueInfo_GetValueNumConsumers(value, &out->use_count);
   }
@@ -199,10 +205,6 @@ static OrtStatus *read_graph(graph *self) {
 /* ---- Deciding -----------------------------------------------------------------------------------------------------
  */
 
-static bool bit(uint64_t bits, int64_t index) {
-  return index >= 0 && index < 64 && (bits >> index & 1) != 0;
-}
-
 /* Whether a use of a value is on the host, if the nodes known to feed it alone go there. */
 static bool used_on_host(const graph *self, const use *where) {
   if (where->consumer < 0) {
@@ -210,10 +212,11 @@ static bool used_on_host(const graph *self, const use *where) {
   }
   const leat_op_info *info = self->list->nodes[where->consumer].info;
   if (!info || where->input < 0) {
-    return true;
+    /* A body on the device takes it there. */
+    return !info;
   }
   const vertex *consumer = &self->vertices[where->consumer];
-  return bit(info->host_inputs, where->input) || (consumer->computes && consumer->feeds_host);
+  return leati_bit(info->host_inputs, where->input) || (consumer->computes && consumer->feeds_host);
 }
 
 static bool feeds_host_alone(const graph *self, const vertex *at) {
@@ -223,6 +226,7 @@ static bool feeds_host_alone(const graph *self, const vertex *at) {
     if (given->given_out) {
       return false;
     }
+    used = used || given->condition;
     for (size_t j = 0; j < given->use_count; j++) {
       if (!used_on_host(self, &given->uses[j])) {
         return false;
@@ -244,7 +248,7 @@ static bool comes_from_host(const graph *self, const vertex *at, const origin *f
   if (!producer->info) {
     return at->feeds_host;
   }
-  return producer->on_host || bit(producer->info->host_outputs, (int64_t)from->output);
+  return producer->on_host || leati_bit(producer->info->host_outputs, (int64_t)from->output);
 }
 
 static bool belongs_on_host(const graph *self, const vertex *at) {
@@ -292,7 +296,7 @@ static bool takes_shapes(const graph *self, const vertex *at) {
     const int64_t producer = at->origins[i].producer;
     const leati_listed_node *giver = producer >= 0 ? &self->list->nodes[producer] : NULL;
     if (giver &&
-        (giver->of_shapes || (giver->info && bit(giver->info->host_outputs, (int64_t)at->origins[i].output)))) {
+        (giver->of_shapes || (giver->info && leati_bit(giver->info->host_outputs, (int64_t)at->origins[i].output)))) {
       return true;
     }
   }
@@ -305,7 +309,7 @@ static bool gives_shapes(const graph *self, const vertex *at) {
     for (size_t j = 0; j < at->results[i].use_count; j++) {
       const use *where = &at->results[i].uses[j];
       const leati_listed_node *taker = where->consumer >= 0 ? &self->list->nodes[where->consumer] : NULL;
-      if (taker && (taker->of_shapes || (taker->info && bit(taker->info->host_inputs, where->input)))) {
+      if (taker && (taker->of_shapes || (taker->info && leati_bit(taker->info->host_inputs, where->input)))) {
         return true;
       }
     }

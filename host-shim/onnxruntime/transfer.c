@@ -128,6 +128,14 @@ OrtStatus *leati_transfer_value(leati_shared_device *device, leat_stream *stream
   return status;
 }
 
+OrtStatus *leati_transfer_within(leati_shared_device *device, leat_stream *stream, const OrtValue *src, void *dst,
+                                 size_t size) {
+  const void *data = NULL;
+  OrtStatus *status = device->runtime->ort->GetTensorData(src, &data);
+  const end from = {device, (void *)(uintptr_t)data, size}, to = {device, dst, size};
+  return status || size == 0 ? status : copy_bytes(device->runtime, stream, &from, &to);
+}
+
 /* A copy on a stream of our own, finished when this returns. Which streams use the two tensors cannot be asked for, so
  * all of the devices must have been waited for. */
 static OrtStatus *copy_and_wait(leati_shared_device *device, const end *src, const end *dst) {

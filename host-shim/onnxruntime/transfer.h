@@ -29,4 +29,15 @@ OrtStatus *leati_transfer_create(leati_shared_device *devices, uint32_t device_c
 OrtStatus *leati_transfer_value(leati_shared_device *device, leat_stream *stream, const OrtValue *src, OrtValue *dst,
                                 bool to_host);
 
+/** Puts a copy of a tensor of the device into a stream, to another place on the device.
+ * @threads any
+ * @param device [in] the device
+ * @param stream [in] a stream of it
+ * @param src [in] the source
+ * @param dst [in] address of the destination
+ * @param size bytes of the source
+ * @return NULL, or what went wrong */
+OrtStatus *leati_transfer_within(leati_shared_device *device, leat_stream *stream, const OrtValue *src, void *dst,
+                                 size_t size);
+
 #endif /* LEAT_ONNXRUNTIME_TRANSFER_H_ */

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """operators.py TREE: graphs and the ONNX Runtime provider know operators by what their entries say, not by name.
 
-No text in C there is the name of an operator of docs/operators.md, which has those of the plugin's list, but for two
+No text in C there is the name of an operator of docs/operators.md, which has those of the plugin's list, but for three
 places: the table of what rules look for, which has a number for each name and says for which versions it stands
-(plugin/graph/known_ops.h), and what a kernel of another provider refuses, which no backend can tell (the table
-refused_inputs of the provider). Nor does anything there look at the name of an entry to compare it, but for that table.
+(plugin/graph/known_ops.h), what a kernel of another provider refuses, which no backend can tell (the table
+refused_inputs of the provider), and what the runtime's Scan has a provider do (scan_operator). Nor does anything there look at the name of an entry to compare it, but for that table.
 """
 import re
 
@@ -14,7 +14,7 @@ import lint
 LIST = 'docs/operators.md'
 CHECKED = r'^(plugin/graph|host-shim/onnxruntime)/.*\.[ch]$'
 PATTERNS = r'^plugin/graph/(\w+/)*known_ops\.[ch]$'
-OTHERS = re.compile(r'\brefused_inputs\[\] = \{.*?^\};', re.S | re.M)
+OTHERS = re.compile(r'\brefused_inputs\[\] = \{.*?^\};|\bscan_operator\[\] = "\w+";', re.S | re.M)
 COMPARES = re.compile(r'\bstr\w*(?:cmp|str)\([^;]*\b(?:info->|def->info\.)name\b')
 # The registry finds the entry of a node, whatever it is.
 FINDS = re.compile(r'strcmp\(info->name, form->type\) == 0')
@@ -42,6 +42,7 @@ CANARIES = [
     ({**DOC, 'plugin/graph/rules/known_ops.c': 'strcmp(rows[i].name, info->name);\n'}, None),
     ({**DOC, 'plugin/ops/binary.c': 'BINARY("Add", (7, 14))\n'}, None),
     ({**DOC, PROVIDER: 'static const struct {\n  int i;\n} refused_inputs[] = {\n    {"", "Conv", 1},\n};\n'}, None),
+    ({**DOC, PROVIDER: 'static const char scan_operator[] = "Conv";\n'}, None),
     ({**DOC, PROVIDER: 'return strcmp(info->name, form->type) == 0;\n'}, None),
     ({**DOC, RULE: '.op = "Add",\n'}, 'fuse_this.c names Add'),
     ({**DOC, PROVIDER: 'static const char *const words[] = {"Gemm", "Conv"};\n'}, 'that.c names Conv'),

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "control_flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "call_stream.h"
+#include "element_type.h"
+#include "ep_gate.h"
+#include "scratch.h"
+#include "shared_device.h"
+#include "sync_stream.h"
+#include "transfer.h"
+
+/* ---- What there is ------------------------------------------------------------------------------------------------
+ */
+
+/* Tensors of all types. Sequences and optional values stay with the CPU provider. */
+static const leat_op_type any_tensor = {.struct_size = sizeof(any_tensor), .name = "V", .types = UINT64_MAX};
+static const leat_op_type *const any_tensors[] = {&any_tensor};
+
+/* A body is as much work as there is in it; a node is claimed for no other reason. */
+#define CONTROL_FLOW(operator, first, on_host)                                                            \
+  {                                                                                                       \
+    .struct_size = sizeof(leat_op_info), .since_version_min = (first), .since_version_max = UINT32_MAX,   \
+    .max_inputs = LEAT_VARIADIC, .max_outputs = LEAT_VARIADIC, .type_count = 1, .host_inputs = (on_host), \
+    .flags = LEAT_OP_HEAVY, .name = (operator), .domain = "", .types = any_tensors                        \
+  }
+
+enum { IF, LOOP, SCAN };
+
+static const leat_op_info infos[LEATI_CONTROL_FLOW_COUNT] = {
+    [IF] = CONTROL_FLOW("If", 1, 1),
+    [LOOP] = CONTROL_FLOW("Loop", 1, 3),
+    /* Another operator before: of batches, which ONNX Runtime has no kernel of for such providers. */
+    [SCAN] = CONTROL_FLOW("Scan", 9, 0),
+};
+
+const leat_op_info *leati_control_flow_info(uint32_t index) {
+  return &infos[index];
+}
+
+bool leati_control_flow_is(const leat_op_info *info) {
+  return info >= infos && info < infos + LEATI_CONTROL_FLOW_COUNT;
+}
+
+/* ---- What the kernels need done on the device ---------------------------------------------------------------------
+ */
+
+/* One of the two helpers, for what only a provider can do with memory of its device. ONNX Runtime releases it. */
+typedef struct helper {
+  union {
+    OrtLoopKernelHelper loop;
+    OrtScanKernelHelper scan;
+  } base;
+  leati_shared_device *device;
+} helper;
+
+static const char concat_label[] = "putting the outputs of a Loop's rounds together";
+static const char transpose_label[] = "transposing for a Scan";
+
+/* Copies the values one behind the other. */
+static OrtStatus *concat_on(leati_shared_device *device, leat_stream *stream, const OrtValue *const *values,
+                            size_t count, char *output, size_t size) {
+  OrtStatus *status = NULL;
+  for (size_t i = 0; i < count && !status; i++) {
+    size_t bytes = 0;
+    status = device->runtime->ort->GetTensorSizeInBytes(values[i], &bytes);
+    if (!status && bytes > size) {
+      status = leati_status(device->runtime, ORT_FAIL, "%zu values are more than there is room for", count);
+    }
+    if (!status) {
+      status = leati_transfer_within(device, stream, values[i], output, bytes);
+      output += bytes;
+      size -= bytes;
+    }
+  }
+  return status;
+}
+
+static OrtStatus *ORT_API_CALL loop_concat_output(OrtLoopKernelHelper *base, void *handle,
+                                                  const OrtValue *const *values, size_t count, void *output,
+                                                  size_t size) {
+  leati_shared_device *device = ((helper *)base)->device;
+  OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, concat_label);
+  if (status) {
+    return status;
+  }
+  leati_call_stream where = {0};
+  status = leati_call_stream_begin(device, handle, &where);
+  if (!status) {
+    status = concat_on(device, where.handle, values, count, output, size);
+  }
+  status = leati_call_stream_leave(device, &where, concat_label, status);
+  leati_ep_gate_leave();
+  return status;
+}
+
+/* A tensor of the device. */
+static OrtStatus *view_of(const leati_shared_device *device, const OrtValue *value, DLTensor *out) {
+  const OrtApi *ort = device->runtime->ort;
+  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  const int64_t *dims = NULL;
+  size_t rank = 0;
+  const void *data = NULL;
+  OrtStatus *status = ort->GetTensorElementTypeAndShapeDataReference(value, &element, &dims, &rank);
+  if (!status) {
+    status = ort->GetTensorData(value, &data);
+  }
+  *out = (DLTensor){
+      .data = (void *)(uintptr_t)data,
+      .device = {kDLVulkan, (int32_t)device->info.index},
+      .ndim = (int32_t)rank,
+      .shape = (int64_t *)(uintptr_t)dims,
+  };
+  if (!status && !leati_element_type_to_dlpack(element, &out->dtype)) {
+    status = leati_status(device->runtime, ORT_NOT_IMPLEMENTED, "its elements are of a type that Leat does not know");
+  }
+  return status;
+}
+
+/* What brings the axis to the front that a Scan goes along, and back. */
+static const char scan_operator[] = "Transpose";
+
+static OrtStatus *transpose_on(const leati_shared_device *device, leat_stream *stream, const int64_t *axes, size_t rank,
+                               const OrtValue *input, const OrtValue *output) {
+  const leati_runtime *runtime = device->runtime;
+  DLTensor from, to;
+  OrtStatus *status = view_of(device, input, &from);
+  if (!status) {
+    status = view_of(device, output, &to);
+  }
+  if (status) {
+    return status;
+  }
+  const leat_attribute perm = {
+      .struct_size = sizeof(perm), .type = LEAT_ATTRIBUTE_INTS, .name = "perm", .count = rank, .ints = axes};
+  const leat_value_info taken = {
+      .struct_size = sizeof(taken), .ndim = from.ndim, .dtype = from.dtype, .shape = from.shape};
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .since_version = 13,
+                             .name = scan_operator,
+                             .attribute_count = 1,
+                             .input_count = 1,
+                             .output_count = 1,
+                             .attributes = (const leat_attribute *const[]){&perm},
+                             .inputs = (const leat_value_info *const[]){&taken}};
+  const leat_op_api *ops = runtime->leat->op;
+  leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
+  leat_op *op = NULL;
+  leat_error error = {.struct_size = sizeof(error)};
+  int32_t code = ops->create(opened, &desc, &op, &error);
+  if (code == LEAT_OK) {
+    code = ops->invoke(op, stream, 1, (const DLTensor *const[]){&from}, 1, (const DLTensor *const[]){&to}, &error);
+    ops->destroy(op, NULL);
+  }
+  return leati_status_from(runtime, code, &error, "the transposition");
+}
+
+static OrtStatus *ORT_API_CALL scan_transpose(OrtScanKernelHelper *base, const size_t *permutation, size_t rank,
+                                              const OrtValue *input, OrtSyncStream *stream, OrtValue *output) {
+  leati_shared_device *device = ((helper *)base)->device;
+  const leati_runtime *runtime = device->runtime;
+  int64_t axes[LEAT_MAX_RANK];
+  if (rank > LEAT_MAX_RANK) {
+    return leati_status(runtime, ORT_NOT_IMPLEMENTED, LEATI_PROVIDER_NAME ": %s: %zu dimensions are more than %d",
+                        transpose_label, rank, LEAT_MAX_RANK);
+  }
+  for (size_t i = 0; i < rank; i++) {
+    axes[i] = (int64_t)permutation[i];
+  }
+  OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, transpose_label);
+  if (status) {
+    return status;
+  }
+  const leati_sync_stream *ours = leati_sync_stream_of(runtime, stream);
+  leati_call_stream where = {0};
+  status = leati_call_stream_begin(device, ours ? ours->handle : NULL, &where);
+  if (!status) {
+    status = transpose_on(device, where.handle, axes, rank, input, output);
+  }
+  status = leati_call_stream_leave(device, &where, transpose_label, status);
+  leati_ep_gate_leave();
+  return status;
+}
+
+/* ---- Making kernels -----------------------------------------------------------------------------------------------
+ */
+
+static void ORT_API_CALL loop_release(OrtLoopKernelHelper *base) {
+  free((helper *)base);
+}
+
+static void ORT_API_CALL scan_release(OrtScanKernelHelper *base) {
+  free((helper *)base);
+}
+
+/* A helper on the device of a kernel; NULL: out of memory. */
+static helper *make_helper(const OrtEp *ep) {
+  helper *made = calloc(1, sizeof(*made));
+  if (made) {
+    made->device = ((const leati_ep_head *)ep)->device;
+  }
+  return made;
+}
+
+static OrtStatus *create_loop(const leati_runtime *runtime, const OrtKernelInfo *info, helper *here,
+                              OrtKernelImpl **out) {
+  here->base.loop = (OrtLoopKernelHelper){
+      .ort_version_supported = runtime->version, .Release = loop_release, .ConcatOutput = loop_concat_output};
+  return runtime->ep->CreateLoopKernel(info, &here->base.loop, out);
+}
+
+static OrtStatus *create_scan(const leati_runtime *runtime, const OrtKernelInfo *info, helper *here,
+                              OrtKernelImpl **out) {
+  here->base.scan = (OrtScanKernelHelper){
+      .ort_version_supported = runtime->version, .Release = scan_release, .Transpose = scan_transpose};
+  return runtime->ep->CreateScanKernel(info, &here->base.scan, out);
+}
+
+OrtStatus *ORT_API_CALL leati_control_flow_create(void *state, const OrtKernelInfo *info, OrtKernelImpl **out) {
+  const leati_kernel_source *source = state;
+  const leati_runtime *runtime = source->runtime;
+  const OrtEp *ep = NULL;
+  if (source->info == &infos[IF]) {
+    return runtime->ep->CreateIfKernel(info, out);
+  }
+  OrtStatus *status = runtime->ep->KernelInfo_GetEp(info, &ep);
+  if (status) {
+    return status;
+  }
+  helper *here = make_helper(ep);
+  if (!here) {
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a kernel of %s",
+                        source->info->name);
+  }
+  status = source->info == &infos[LOOP] ? create_loop(runtime, info, here, out) : create_scan(runtime, info, here, out);
+  if (status) {
+    free(here);
+  }
+  return status;
+}
+
+/* ---- Which nodes --------------------------------------------------------------------------------------------------
+ */
+
+static OrtStatus *find_in_body(const leati_runtime *runtime, const OrtGraph *body, leati_scratch *scratch, bool *out) {
+  const OrtApi *ort = runtime->ort;
+  size_t count = 0;
+  OrtStatus *status = ort->Graph_GetNumNodes(body, &count);
+  const OrtNode **nodes = leati_scratch_alloc(scratch, count, sizeof(*nodes));
+  if (!status && !nodes) {
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the nodes of a body");
+  }
+  if (!status && count != 0) {
+    status = ort->Graph_GetNodes(body, nodes, count);
+  }
+  for (size_t i = 0; i < count && !status && !*out; i++) {
+    const char *taken_by = NULL;
+    status = ort->Node_GetEpName(nodes[i], &taken_by);
+    *out = taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) == 0;
+  }
+  return status;
+}
+
+OrtStatus *leati_control_flow_find_taken(const leati_runtime *runtime, const OrtNode *node, bool *out) {
+  const OrtApi *ort = runtime->ort;
+  leati_scratch scratch = {0};
+  size_t count = 0;
+  *out = false;
+  OrtStatus *status = ort->Node_GetNumSubgraphs(node, &count);
+  const OrtGraph **bodies = leati_scratch_alloc(&scratch, count, sizeof(*bodies));
+  if (!status && !bodies) {
+    status = leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the bodies of a node");
+  }
+  if (!status && count != 0) {
+    status = ort->Node_GetSubgraphs(node, bodies, count, NULL);
+  }
+  for (size_t i = 0; i < count && !status && !*out; i++) {
+    status = find_in_body(runtime, bodies[i], &scratch, out);
+  }
+  leati_scratch_clear(&scratch);
+  return status;
+}
+
+/* The name of a body's first output, unless another one has it too. */
+static OrtStatus *find_first(const leati_runtime *runtime, const OrtGraph *body, leati_scratch *scratch,
+                             const char **out) {
+  const OrtApi *ort = runtime->ort;
+  size_t count = 0;
+  OrtStatus *status = ort->Graph_GetNumOutputs(body, &count);
+  const OrtValueInfo **values = leati_scratch_alloc(scratch, count, sizeof(*values));
+  if (status || count == 0) {
+    return status;
+  }
+  status = values ? ort->Graph_GetOutputs(body, values, count)
+                  : leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the outputs of a body");
+  for (size_t i = 0; i < count && !status; i++) {
+    const char *name = NULL;
+    status = ort->GetValueInfoName(values[i], &name);
+    if (i == 0) {
+      *out = name;
+    } else if (*out && name && strcmp(*out, name) == 0) {
+      *out = NULL;
+    }
+  }
+  return status;
+}
+
+OrtStatus *leati_control_flow_find_condition(const leati_runtime *runtime, const OrtNode *parent, const OrtGraph *body,
+                                             const char **out) {
+  const char *type = NULL;
+  leati_scratch scratch = {0};
+  *out = NULL;
+  OrtStatus *status = runtime->ort->Node_GetOperatorType(parent, &type);
+  if (!status && strcmp(type, infos[LOOP].name) == 0) {
+    status = find_first(runtime, body, &scratch, out);
+  }
+  leati_scratch_clear(&scratch);
+  return status;
+}
