@@ -31,8 +31,8 @@ bool leati_control_flow_is(const leat_op_info *info);
  * @return NULL, or what went wrong */
 OrtStatus *ORT_API_CALL leati_control_flow_create(void *state, const OrtKernelInfo *info, OrtKernelImpl **out);
 
-/** Finds whether any node of a node's bodies was given to Leat; one that has such bodies itself was, too. ONNX Runtime asks
- * for nodes from the inside to the outside, so that this is known when the node itself is asked for.
+/** Finds whether any node of a node's bodies was given to Leat; one that has such bodies itself was, too. ONNX Runtime
+ * asks for nodes from the inside to the outside, so that this is known when the node itself is asked for.
  * @threads one at a time per graph
  * @param runtime [in] the tables
  * @param node [in] the node

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * The backend's operator list, and control flow (control_flow.h), as a kernel registry of ONNX Runtime. One per factory,
- * made when first asked for, shared by all sessions.
+ * The backend's operator list, and control flow (control_flow.h), as a kernel registry of ONNX Runtime. One per
+ * factory, made when first asked for, shared by all sessions.
  */
 #ifndef LEAT_ONNXRUNTIME_KERNEL_REGISTRY_H_
 #define LEAT_ONNXRUNTIME_KERNEL_REGISTRY_H_

@@ -5,7 +5,8 @@
 No text in C there is the name of an operator of docs/operators.md, which has those of the plugin's list, but for three
 places: the table of what rules look for, which has a number for each name and says for which versions it stands
 (plugin/graph/known_ops.h), what a kernel of another provider refuses, which no backend can tell (the table
-refused_inputs of the provider), and what the runtime's Scan has a provider do (scan_operator). Nor does anything there look at the name of an entry to compare it, but for that table.
+refused_inputs of the provider), and what the runtime's Scan has a provider do (scan_operator). Nor does anything there
+look at the name of an entry to compare it, but for these tables.
 """
 import re
 

@@ -104,6 +104,7 @@ MODELS = {
                   node("Cast", "n", "f", to=FLOAT), node("Mul", "x f", "y")], 0, 1),
 }
 
+
 def build(nodes):
     constants = [numpy_helper.from_array(array, name) for name, array in CONSTANTS.items()]
     graph = helper.make_graph(nodes, "graph", [value("x", FLOAT, ["n", WIDTH]), value("flag", BOOL, [])],
@@ -143,7 +144,8 @@ def main():
                  for i, rows in enumerate((1, 5, 300, 5, 300))]
         expected = [cpu.run(None, feed)[0] for feed in feeds]
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            got = [ours.run(None, feed)[0] for feed in feeds] + list(pool.map(lambda f: ours.run(None, f)[0], feeds * 4))
+            got = [ours.run(None, feed)[0] for feed in feeds]
+            got += pool.map(lambda feed: ours.run(None, feed)[0], feeds * 4)
         for i, array in enumerate(got):
             right = expected[i % len(feeds)]
             # Three products of WIDTH terms one after the other, of values below 16, by both providers.
