@@ -6,7 +6,6 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "graph/attributes.h"
-#include "graph/evaluate.h"
 #include "graph/fold.h"
 #include "graph/graph_import.h"
 #include "graph/graph_plan.h"
@@ -73,6 +72,17 @@ static void note_uses(leat_graph *graph, const leati_node *node) {
       value->on_device = value->on_device || !host;
     }
   }
+}
+
+/* Whether the inputs of a node have types of which it is computed on the host. */
+static bool evaluates(const leat_graph *graph, const leati_node *node) {
+  const leati_op_def *const def = node->op->def;
+  bool can = def->evaluate != NULL;
+  for (uint32_t i = 0; i < node->input_count && can; ++i) {
+    const uint32_t v = node->inputs[i];
+    can = v == LEAT_GRAPH_NO_VALUE || (graph->values[v].type & def->evaluated_types) != 0;
+  }
+  return can;
 }
 
 /* Finds all values that must be known on the host: what decides shapes is given there by its node, or computed from
@@ -159,7 +169,7 @@ static int32_t add_node(leat_graph *graph, uint32_t n, const leat_graph_node *fr
   node->known = leati_known_op_of(node->op);
   LEATI_TRY(
       leati_attributes_keep(&node->op->def->info, from->attribute_count, from->attributes, &node->attributes, err));
-  leati_evaluate_prepare(graph, node, from);
+  node->evaluates = evaluates(graph, node);
   note_uses(graph, node);
   LEATI_TRY(leati_inference_node(inference, node, &known, err));
   return note_outputs(graph, node, inference, err);
@@ -203,7 +213,7 @@ static bool is_new(const leati_value *value) {
 
 /* One whose elements are copied too: rules of fusion look at them, and views follow from indices. */
 static bool is_small(const leati_value *value) {
-  const bool indices = (value->type & LEATI_EVALUATED_TYPES) != 0;
+  const bool indices = (value->type & LEATI_EVALUATED_WHOLE) != 0;
   return leati_value_size(value) <= (indices ? SMALL_INDICES_BYTES : SMALL_CONSTANT_BYTES);
 }
 

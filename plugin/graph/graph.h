@@ -51,9 +51,8 @@ typedef struct leati_node {
   uint32_t input_count, output_count;
   const uint32_t *inputs, *outputs; /**< values */
   leati_kept_attributes attributes;
-  bool folded;                             /**< what it gives is constant: it never runs again */
-  const struct leati_evaluator *evaluator; /**< how it is computed on the host (graph/evaluate.h); NULL: it cannot be */
-  int64_t axis, fill;                      /**< attributes that this takes */
+  bool folded;    /**< what it gives is constant: it never runs again */
+  bool evaluates; /**< its inputs have types of which it is computed on the host (leati_op_def::evaluate) */
 } leati_node;
 
 /** Inferences of a graph that threads keep, at most. */
@@ -88,6 +87,11 @@ uint64_t leati_value_size(const leati_value *value);
 /** Such a shape and the type as a view, of memory that need not exist yet. `what` names it in messages.
  * @errors those of leati_view_import_shape() */
 int32_t leati_view_of_value(const leati_value *value, const char *what, leati_view *out, leat_error *err);
+
+/** Whether an output of a node, of this type, is computed on the host if what it follows from is known there. */
+static inline bool leati_can_evaluate(const leati_node *node, uint64_t type) {
+  return node->evaluates && (type & leati_op_def_of(node->op)->evaluated_types) != 0;
+}
 
 /** Fails with what `found` says, and the node that it is about, with its operator. */
 int32_t leati_graph_fail(const leat_graph *graph, uint32_t node, const char *op, const leat_error *found,

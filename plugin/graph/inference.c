@@ -5,7 +5,6 @@
 
 #include "core/status.h"
 #include "core/sync.h"
-#include "graph/evaluate.h"
 #include "ops/core/dims.h"
 #include "ops/core/op_state.h"
 
@@ -254,38 +253,30 @@ static bool should_evaluate(leati_inference *inference, const leati_node *node, 
   return should && fits;
 }
 
-/* `before`: as for fill_room(). */
-static int32_t evaluate_node(leati_inference *inference, const leati_node *node, uint32_t o, void *before,
-                             leat_error *err) {
+/* Computes output `o` of a node. `before`: as for fill_room(). */
+static int32_t evaluate_node(leati_inference *inference, const leati_node *node, leati_arguments *a, uint32_t o,
+                             void *before, leat_error *err) {
   leati_known_value *const value = &inference->values[node->outputs[o]];
   if (value->view.count > DECIDING_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%llu elements, from which shapes follow; supported: up to %u",
                       (unsigned long long)value->view.count, DECIDING_MAX);
   }
-  leati_elements inline_inputs[LEATI_INLINE_ARGUMENTS], *inputs = inline_inputs;
-  if (node->input_count > LEATI_INLINE_ARGUMENTS) {
-    inputs = leati_calloc(node->input_count, sizeof(*inputs));
-    if (inputs == NULL) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u inputs", node->input_count);
-    }
-  }
-  for (uint32_t i = 0; i < node->input_count; ++i) {
-    const leati_known_value *const input =
-        node->inputs[i] != LEAT_GRAPH_NO_VALUE ? &inference->values[node->inputs[i]] : NULL;
-    inputs[i] =
-        (leati_elements){.view = input != NULL ? &input->view : NULL, .bytes = input != NULL ? input->bytes : NULL};
-  }
   inference->evaluated += inference->graph->values[node->outputs[o]].decides ? 0 : value->view.count;
   void *room;
-  const int32_t status = take_room(inference, value, &room, err);
-  if (status == LEAT_OK) {
-    leati_evaluate(node, o, inputs, &value->view, room);
-    fill_room(inference, node->outputs[o], room, before);
+  LEATI_TRY(take_room(inference, value, &room, err));
+  for (uint32_t i = 0; i < node->input_count; ++i) {
+    if (a->inputs[i].present && !a->inputs[i].compact) {
+      leati_view_make_compact(&a->inputs[i]);
+    }
   }
-  if (inputs != inline_inputs) {
-    leati_free(inputs);
+  for (uint32_t i = 0; i < node->output_count; ++i) {
+    a->outputs[i].present = false;
   }
-  return status;
+  value->bytes = room;
+  view_on_host(value, &a->outputs[o]);
+  node->op->def->evaluate(node->op, &a->call, o);
+  fill_room(inference, node->outputs[o], room, before);
+  return LEAT_OK;
 }
 
 /* Takes output `o` of a node over, without its elements. `*out_before`: those that it had with the same shape, or
@@ -323,7 +314,7 @@ static int32_t take_outputs(leati_inference *inference, const leati_node *node, 
     if (leati_op_is_host(node->op->def->info.host_outputs, o)) {
       LEATI_TRY(ask_node(inference, node, a, o, before, err));
     } else if (should_evaluate(inference, node, o)) {
-      LEATI_TRY(evaluate_node(inference, node, o, before, err));
+      LEATI_TRY(evaluate_node(inference, node, a, o, before, err));
     } else if (before != NULL) {
       /* They are not known any more. */
       inference->changed[node->outputs[o]] = LEATI_CHANGED | LEATI_CHANGED_SINCE_FIT;

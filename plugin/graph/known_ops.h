@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Operators that rules of fusion look for and write, and those of shape arithmetic (graph/evaluate.h), by numbers:
- * names are compared once for each node, and stand nowhere else in graph/.
+ * Operators that rules of fusion look for and write, by numbers: names are compared once for each node, and stand
+ * nowhere else in graph/.
  *
  * A rule knows what an operator means by its definition, which operator sets change. So a row says from which to which
  * since-version the meaning is the one that rules take; a node of any other version is not known, and never fused.
@@ -14,58 +14,38 @@
 
 /** Number, domain, name, first and last since-version. */
 #define LEATI_KNOWN_OPS(X)                                                                          \
-  X(ABS, "", "Abs", 6, 13)                                                                          \
   X(ADD, "", "Add", 7, 14)                                                                          \
   X(AND, "", "And", 7, 7)                                                                           \
   X(CAST, "", "Cast", 6, 28)                                                                        \
-  X(CEIL, "", "Ceil", 6, 13)                                                                        \
   X(CLIP, "", "Clip", 11, 13)                                                                       \
   X(CONCAT, "", "Concat", 4, 13)                                                                    \
-  X(CONSTANT_OF_SHAPE, "", "ConstantOfShape", 9, 25)                                                \
   X(CONV, "", "Conv", 11, 22)                                                                       \
   X(CONV_INTEGER, "", "ConvInteger", 10, 10)                                                        \
   X(DEQUANTIZE_LINEAR, "", "DequantizeLinear", 10, 28)                                              \
   X(DIV, "", "Div", 7, 14)                                                                          \
-  X(EQUAL, "", "Equal", 7, 19)                                                                      \
   X(ERF, "", "Erf", 9, 13)                                                                          \
   X(EXPAND, "", "Expand", 8, 13)                                                                    \
   X(FLATTEN, "", "Flatten", 1, 25)                                                                  \
-  X(FLOOR, "", "Floor", 6, 13)                                                                      \
-  X(GATHER, "", "Gather", 1, 13)                                                                    \
-  X(GATHER_ELEMENTS, "", "GatherElements", 11, 13)                                                  \
   X(GELU, "", "Gelu", 20, 20)                                                                       \
   X(GEMM, "", "Gemm", 11, 13)                                                                       \
   X(GLOBAL_AVERAGE_POOL, "", "GlobalAveragePool", 1, 22)                                            \
-  X(GREATER, "", "Greater", 7, 13)                                                                  \
-  X(GREATER_OR_EQUAL, "", "GreaterOrEqual", 12, 16)                                                 \
   X(HARD_SIGMOID, "", "HardSigmoid", 6, 22)                                                         \
   X(HARD_SWISH, "", "HardSwish", 14, 22)                                                            \
-  X(IDENTITY, "", "Identity", 1, 25)                                                                \
   X(ISNAN, "", "IsNaN", 9, 20)                                                                      \
   X(LAYER_NORMALIZATION, "", "LayerNormalization", 17, 17)                                          \
-  X(LESS, "", "Less", 7, 13)                                                                        \
-  X(LESS_OR_EQUAL, "", "LessOrEqual", 12, 16)                                                       \
   X(MATMUL, "", "MatMul", 9, 13)                                                                    \
   X(MATMUL_INTEGER, "", "MatMulInteger", 10, 10)                                                    \
   X(MAX, "", "Max", 8, 13)                                                                          \
   X(MEAN, "", "Mean", 8, 13)                                                                        \
   X(MIN, "", "Min", 8, 13)                                                                          \
-  X(MOD, "", "Mod", 10, 28)                                                                         \
   X(MUL, "", "Mul", 7, 14)                                                                          \
   X(NEG, "", "Neg", 6, 13)                                                                          \
-  X(NOT, "", "Not", 1, 1)                                                                           \
   X(OR, "", "Or", 7, 7)                                                                             \
-  X(PAD, "", "Pad", 11, 25)                                                                         \
   X(POW, "", "Pow", 7, 15)                                                                          \
   X(PRELU, "", "PRelu", 7, 16)                                                                      \
   X(QUANTIZE_LINEAR, "", "QuantizeLinear", 10, 28)                                                  \
-  X(RANGE, "", "Range", 11, 27)                                                                     \
   X(RECIPROCAL, "", "Reciprocal", 6, 13)                                                            \
-  X(REDUCE_MAX, "", "ReduceMax", 11, 20)                                                            \
   X(REDUCE_MEAN, "", "ReduceMean", 11, 18)                                                          \
-  X(REDUCE_MIN, "", "ReduceMin", 11, 20)                                                            \
-  X(REDUCE_PROD, "", "ReduceProd", 11, 18)                                                          \
-  X(REDUCE_SUM, "", "ReduceSum", 11, 13)                                                            \
   X(RELU, "", "Relu", 6, 14)                                                                        \
   X(RESHAPE, "", "Reshape", 5, 25)                                                                  \
   X(RMS_NORMALIZATION, "", "RMSNormalization", 23, 23)                                              \

@@ -93,6 +93,12 @@ typedef struct leati_op_def {
    * exact aliases where info.flags allows them). An output that view() gives may be absent: a graph has it where it
    * lies. */
   int32_t (*plan)(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
+  /** For an operator that a graph computes on the host where all that it takes is known there, if all of it is of
+   * evaluated_types: output `o`, as plan() would have it on the device, but for floats, each of which is rounded once.
+   * infer() went well. Views are compact, their elements, on whichever side, are at leati_view::data, and of the
+   * outputs only `o` is there. Set by LEATI_EVALUATED(). NULL: it is computed on the device alone. */
+  void (*evaluate)(const leat_op *op, const leati_call *call, uint32_t o);
+  uint64_t evaluated_types; /**< LEATI_EVALUATED_WHOLE or LEATI_EVALUATED_ALL */
   /** From where to where the whole number that host input `i` is may change, if there is one, without a change of what
    * infer() and plan() make of this call, which went well: a call that counts is then like an earlier one. NULL, or
    * false: with any other number the call is another. */
@@ -203,8 +209,15 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
   }
 #define LEATI_LEAST(least, most) (least)
 #define LEATI_MOST(least, most) (most)
-/** Both flags of an operator that a graph computes on the host, of whole numbers and of float32. */
-#define LEATI_EVALUATED (LEAT_OP_EVALUATED | LEAT_OP_EVALUATED_FLOAT32)
+/** `info.flags` of an operator that a graph computes on the host, and how it does: LEATI_EVALUATED(LEAT_OP_IN_PLACE,
+ * LEATI_EVALUATED_ALL, where_evaluate). The flags that say so to hosts follow from the types. */
+#define LEATI_EVALUATED(flags_, types_, function)                                                                   \
+  .info.flags =                                                                                                     \
+      (flags_) | LEAT_OP_EVALUATED | (((types_)&LEAT_TYPE_FLOAT32) != 0 ? LEAT_OP_EVALUATED_FLOAT32 : UINT64_C(0)), \
+  .evaluate = (function), .evaluated_types = (types_)
+/** Types that shape arithmetic is made of, and with those of it that works on sizes and scales in float32. */
+#define LEATI_EVALUATED_WHOLE (LEAT_TYPE_INT64 | LEAT_TYPE_INT32 | LEAT_TYPE_BOOL)
+#define LEATI_EVALUATED_ALL (LEATI_EVALUATED_WHOLE | LEAT_TYPE_FLOAT32)
 /** `info.types` and `info.attributes` of an entry: LEATI_TYPES(&leati_type_real), LEATI_ATTRIBUTES(&attribute_axis).
  */
 #define LEATI_TYPES(...)                                    \

@@ -7,6 +7,7 @@
 #include "ops/core/dims.h"
 #include "ops/core/movement.h"
 #include "ops/elementwise/elementwise.h"
+#include "ops/elementwise/host_function.h"
 
 static LEATI_TYPE(type_prelu, "T", LEATI_TYPES_REAL | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_TYPE(type_equal, "T", LEATI_TYPES_NUMBER | LEAT_TYPE_BOOL);
@@ -144,43 +145,48 @@ static int32_t logic_view(const leat_op *op, const leati_call *call, uint32_t o,
   return LEAT_OK;
 }
 
+static void binary_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  (void)o;
+  leati_evaluate_function(operation_of(op), call);
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-/* Two operands of one type, and a result of the same type. */
-#define BINARY(name, versions, types_, operation, flags_)                                                       \
-  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE | (flags_), LEATI_TYPES(&types_), \
-           .param = (operation), .supports = leati_supports_broadcast, .infer = leati_infer_broadcast,          \
-           LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = binary_plan, .reads_view = leati_reads_rows,            \
-           .channels_last = leati_elementwise_channels_last)
-#define LOGIC(name, operation, flags_)                                                                   \
-  LEATI_OP(name, "", (7, 7), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE | (flags_),                  \
-           LEATI_TYPES(&leati_type_bool_in), .param = (operation), .supports = leati_supports_broadcast, \
-           .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_LOGIC), .plan = logic_plan,       \
-           .reads_view = leati_reads_rows, .view = logic_view)
-#define COMPARE(name, versions, types_, operation)                                                                  \
-  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.flags = LEATI_EVALUATED, LEATI_TYPES(&types_, &type_bool_out), \
-           LEATI_OUTPUT_TYPES(1), .param = (operation), .supports = leati_supports_broadcast,                       \
-           .infer = bool_broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_COMPARE), .plan = compare_plan,               \
+#define EVALUATED(flags_) LEATI_EVALUATED(flags_, LEATI_EVALUATED_ALL, binary_evaluate)
+#define EVALUATED_WHOLE LEATI_EVALUATED(LEAT_OP_IN_PLACE, LEATI_EVALUATED_WHOLE, binary_evaluate)
+/* Two operands of one type, and a result of the same type. The last arguments say the flags. */
+#define BINARY(name, versions, types_, operation, ...)                                                                \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), __VA_ARGS__, LEATI_TYPES(&types_), .param = (operation),               \
+           .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY), \
+           .plan = binary_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last)
+#define LOGIC(name, operation, ...)                                                                                  \
+  LEATI_OP(name, "", (7, 7), (2, 2), (1, 1), __VA_ARGS__, LEATI_TYPES(&leati_type_bool_in), .param = (operation),    \
+           .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_LOGIC), \
+           .plan = logic_plan, .reads_view = leati_reads_rows, .view = logic_view)
+#define COMPARE(name, versions, types_, operation)                                                    \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), EVALUATED(0), LEATI_TYPES(&types_, &type_bool_out),    \
+           LEATI_OUTPUT_TYPES(1), .param = (operation), .supports = leati_supports_broadcast,         \
+           .infer = bool_broadcast_infer, LEATI_KERNELS(LEATI_KERNELS_COMPARE), .plan = compare_plan, \
            .reads_view = leati_reads_rows)
 /* Not in place: an operand that comes later would be overwritten before it is read. */
-#define VARIADIC(name, types_, operation, flags_)                                                       \
-  LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), .info.flags = (flags_), LEATI_TYPES(&types_), \
-           .param = (operation), .supports = leati_supports_broadcast, .infer = leati_infer_broadcast,  \
-           LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = variadic_plan, .reads_view = leati_reads_rows)
+#define VARIADIC(name, types_, operation, ...)                                                                        \
+  LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), __VA_ARGS__, LEATI_TYPES(&types_), .param = (operation),    \
+           .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY), \
+           .plan = variadic_plan, .reads_view = leati_reads_rows)
 
 static const leati_op_def ops[] = {
-    BINARY("Add", (7, 14), leati_type_number, LEAT_EW_ADD, LEATI_EVALUATED),
-    BINARY("Sub", (7, 14), leati_type_number, LEAT_EW_SUB, LEATI_EVALUATED),
-    BINARY("Mul", (7, 14), leati_type_number, LEAT_EW_MUL, LEATI_EVALUATED),
-    BINARY("Div", (7, 14), leati_type_number, LEAT_EW_DIV, LEATI_EVALUATED),
-    BINARY("PRelu", (7, 16), type_prelu, LEAT_EW_PRELU, 0),
-    LOGIC("And", LEAT_EW_AND, LEAT_OP_EVALUATED),
-    LOGIC("Or", LEAT_EW_OR, LEAT_OP_EVALUATED),
-    LOGIC("Xor", LEAT_EW_XOR, 0),
-    LEATI_OP("Mod", "", (10, 28), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE | LEAT_OP_EVALUATED,
-             LEATI_TYPES(&leati_type_number), LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(mod_state),
-             .supports = mod_supports, .create = mod_create, .infer = leati_infer_broadcast,
-             LEATI_KERNELS(LEATI_KERNELS_BINARY), .plan = binary_plan, .reads_view = leati_reads_rows),
+    BINARY("Add", (7, 14), leati_type_number, LEAT_EW_ADD, EVALUATED(LEAT_OP_IN_PLACE)),
+    BINARY("Sub", (7, 14), leati_type_number, LEAT_EW_SUB, EVALUATED(LEAT_OP_IN_PLACE)),
+    BINARY("Mul", (7, 14), leati_type_number, LEAT_EW_MUL, EVALUATED(LEAT_OP_IN_PLACE)),
+    BINARY("Div", (7, 14), leati_type_number, LEAT_EW_DIV, EVALUATED(LEAT_OP_IN_PLACE)),
+    BINARY("PRelu", (7, 16), type_prelu, LEAT_EW_PRELU, .info.flags = LEAT_OP_IN_PLACE),
+    LOGIC("And", LEAT_EW_AND, EVALUATED_WHOLE),
+    LOGIC("Or", LEAT_EW_OR, EVALUATED_WHOLE),
+    LOGIC("Xor", LEAT_EW_XOR, .info.flags = LEAT_OP_IN_PLACE),
+    LEATI_OP("Mod", "", (10, 28), (2, 2), (1, 1), EVALUATED_WHOLE, LEATI_TYPES(&leati_type_number),
+             LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(mod_state), .supports = mod_supports,
+             .create = mod_create, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY),
+             .plan = binary_plan, .reads_view = leati_reads_rows),
     LEATI_OP("Pow", "", (7, 15), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
              LEATI_TYPES(&type_pow, &type_pow_exponent), LEATI_INPUT_TYPES(0, 1), .supports = leati_supports_broadcast,
              .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_POW), .plan = pow_plan,
@@ -190,10 +196,10 @@ static const leati_op_def ops[] = {
     COMPARE("Greater", (7, 13), leati_type_number, LEAT_EW_GREATER),
     COMPARE("LessOrEqual", (12, 16), leati_type_number, LEAT_EW_LESS_OR_EQUAL),
     COMPARE("GreaterOrEqual", (12, 16), leati_type_number, LEAT_EW_GREATER_OR_EQUAL),
-    VARIADIC("Min", leati_type_number, LEAT_EW_MIN, LEATI_EVALUATED),
-    VARIADIC("Max", leati_type_number, LEAT_EW_MAX, LEATI_EVALUATED),
-    VARIADIC("Sum", leati_type_real, LEAT_EW_ADD, 0),
-    VARIADIC("Mean", leati_type_real, LEAT_EW_ADD_SCALED, 0),
+    VARIADIC("Min", leati_type_number, LEAT_EW_MIN, EVALUATED(0)),
+    VARIADIC("Max", leati_type_number, LEAT_EW_MAX, EVALUATED(0)),
+    VARIADIC("Sum", leati_type_real, LEAT_EW_ADD, .info.flags = 0),
+    VARIADIC("Mean", leati_type_real, LEAT_EW_ADD_SCALED, .info.flags = 0),
 };
 
 const leati_op_family leati_binary_family = LEATI_FAMILY(ops);

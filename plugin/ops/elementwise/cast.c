@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cast and CastLike. */
+#include <math.h>
+
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
+#include "ops/core/host_kernel.h"
 #include "ops/elementwise/elementwise.h"
 
 #define TYPES_CAST (LEATI_TYPES_NUMBER | LEAT_TYPE_BOOL)
@@ -50,10 +53,33 @@ static int32_t cast_plan(const leat_op *op, leati_planner *planner, const leati_
   return leati_plan_cast(planner, x, result, err);
 }
 
+/* Towards zero; what does not fit becomes the nearest number that the type holds, and NaN 0, as on the device. */
+static int64_t whole(float x, uint64_t type) {
+  const int64_t least = type == LEAT_TYPE_INT32 ? INT32_MIN : INT64_MIN;
+  const int64_t most = type == LEAT_TYPE_INT32 ? INT32_MAX : INT64_MAX;
+  /* Both ends are powers of two as float32, so that all numbers below the upper one fit. */
+  return isnan(x) ? 0 : x >= (float)most ? most : x <= (float)least ? least : (int64_t)x;
+}
+
+static void cast_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  (void)op;
+  const leati_view *const in = &call->inputs[0], *const out = &call->outputs[o];
+  for (uint64_t i = 0; i < out->count; ++i) {
+    if (in->type != LEAT_TYPE_FLOAT32) {
+      leati_host_put(out, i, leati_host_get(in, i));
+    } else if (out->type == LEAT_TYPE_FLOAT32) {
+      leati_host_move(in, i, out, i);
+    } else {
+      const float x = ((const float *)in->data)[i];
+      leati_host_put(out, i, out->type == LEAT_TYPE_BOOL ? x != 0 : whole(x, out->type));
+    }
+  }
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Cast", "", (6, 28), (1, 1), (1, 1), .info.flags = LEATI_EVALUATED,
+    LEATI_OP("Cast", "", (6, 28), (1, 1), (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, cast_evaluate),
              LEATI_TYPES(&type_cast_in, &type_cast_out), LEATI_ATTRIBUTES(&attribute_to, &attribute_saturate),
              LEATI_OUTPUT_TYPES(1), .state_size = sizeof(cast_state), .supports = cast_supports, .create = cast_create,
              .infer = cast_infer, .plan = cast_plan, .reads_view = leati_reads_rows),

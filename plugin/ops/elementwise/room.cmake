@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Functions of single elements, and chains of them.
 leat_room(FAMILIES unary binary ternary cast pointwise
-  SOURCES elementwise function scaled walk)
+  SOURCES elementwise function host_function scaled walk)
 
 # One kernel per combination of types; the operation is a specialisation constant. See elementwise.comp for the
 # definitions.

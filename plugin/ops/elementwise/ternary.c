@@ -2,6 +2,7 @@
 /* Clip and Where. */
 #include "core/status.h"
 #include "ops/core/dims.h"
+#include "ops/core/host_kernel.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/function.h"
 
@@ -53,12 +54,28 @@ static int32_t where_plan(const leat_op *op, leati_planner *planner, const leati
   return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
 }
 
+static void where_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  (void)op;
+  const leati_view *const in = call->inputs, *const out = &call->outputs[o];
+  leati_host_walk walk;
+  leati_host_walk_begin(&walk, out, 3);
+  for (uint32_t k = 0; k < 3; ++k) {
+    leati_host_walk_broadcast(&walk, k, &in[k]);
+  }
+  for (uint64_t i = 0; i < out->count; ++i) {
+    const uint32_t taken = leati_host_get(&in[0], (uint64_t)walk.at[0]) != 0 ? 1 : 2;
+    leati_host_move(&in[taken], (uint64_t)walk.at[taken], out, i);
+    leati_host_walk_next(&walk);
+  }
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
     LEATI_OP("Clip", "", (11, 13), (1, 3), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_number),
              .infer = clip_infer, LEATI_KERNELS(LEATI_KERNELS_CLIP), .plan = clip_plan, .reads_view = leati_reads_rows),
-    LEATI_OP("Where", "", (9, 16), (3, 3), (1, 1), .info.flags = LEAT_OP_IN_PLACE | LEATI_EVALUATED,
+    LEATI_OP("Where", "", (9, 16), (3, 3), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_IN_PLACE, LEATI_EVALUATED_ALL, where_evaluate),
              LEATI_TYPES(&type_where_condition, &leati_type_moved), LEATI_INPUT_TYPES(0, 1, 1), LEATI_OUTPUT_TYPES(1),
              .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_WHERE),
              .plan = where_plan, .reads_view = leati_reads_rows),

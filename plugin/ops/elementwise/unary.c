@@ -5,6 +5,7 @@
 #include "ops/core/dims.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/function.h"
+#include "ops/elementwise/host_function.h"
 
 static LEATI_TYPE(type_signed, "T", LEATI_TYPES_REAL | LEATI_TYPES_SIGNED);
 static LEATI_TYPE(type_float_in, "T1", LEATI_TYPES_REAL);
@@ -109,28 +110,34 @@ static int32_t not_plan(const leat_op *op, leati_planner *planner, const leati_c
   return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
 }
 
+static void unary_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  (void)o;
+  leati_evaluate_function(leati_op_def_of(op)->param, call);
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* An operator of one number; the rest are designated initialisers. */
-#define UNARY_FLAGGED(name, domain, versions, types_, operation, flags_, ...)                                       \
-  LEATI_OP(name, domain, versions, (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE | (flags_), LEATI_TYPES(&types_), \
-           .state_size = sizeof(leati_function), .param = (operation), .infer = leati_infer_same,                   \
-           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),              \
-           .plan = unary_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last,    \
+#define UNARY_FLAGGED(name, domain, versions, types_, operation, ...)                                            \
+  LEATI_OP(name, domain, versions, (1, 1), (1, 1), LEATI_TYPES(&types_), .state_size = sizeof(leati_function),   \
+           .param = (operation), .infer = leati_infer_same,                                                      \
+           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),           \
+           .plan = unary_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last, \
            __VA_ARGS__)
 #define UNARY_WITH(name, domain, versions, types_, operation, ...) \
-  UNARY_FLAGGED(name, domain, versions, types_, operation, 0, __VA_ARGS__)
+  UNARY_FLAGGED(name, domain, versions, types_, operation, .info.flags = LEAT_OP_IN_PLACE, __VA_ARGS__)
 #define UNARY(name, versions, types_, operation) \
   UNARY_WITH(name, "", versions, types_, operation, .create = unary_create)
 #define UNARY_EVALUATED(name, versions, types_, operation) \
-  UNARY_FLAGGED(name, "", versions, types_, operation, LEATI_EVALUATED, .create = unary_create)
+  UNARY_FLAGGED(name, "", versions, types_, operation,     \
+                LEATI_EVALUATED(LEAT_OP_IN_PLACE, LEATI_EVALUATED_ALL, unary_evaluate), .create = unary_create)
 
 static const leati_op_def ops[] = {
     UNARY_EVALUATED("Neg", (6, 13), type_signed, LEAT_EW_NEG),
     UNARY_EVALUATED("Abs", (6, 13), leati_type_number, LEAT_EW_ABS),
     UNARY("Sign", (9, 13), leati_type_number, LEAT_EW_SIGN),
     UNARY_EVALUATED("Sqrt", (6, 13), leati_type_real, LEAT_EW_SQRT),
-    UNARY("Reciprocal", (6, 13), leati_type_real, LEAT_EW_RECIPROCAL),
+    UNARY_EVALUATED("Reciprocal", (6, 13), leati_type_real, LEAT_EW_RECIPROCAL),
     UNARY("Exp", (6, 13), leati_type_real, LEAT_EW_EXP),
     UNARY("Log", (6, 13), leati_type_real, LEAT_EW_LOG),
     UNARY("Erf", (9, 13), leati_type_real, LEAT_EW_ERF),
@@ -184,7 +191,8 @@ static const leati_op_def ops[] = {
              LEATI_ATTRIBUTES(&attribute_detect_negative, &attribute_detect_positive), LEATI_OUTPUT_TYPES(1),
              .state_size = sizeof(leati_function), .create = isinf_create, .infer = bool_same_infer,
              LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan, .reads_view = leati_reads_rows),
-    LEATI_OP("Not", "", (1, 1), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE | LEAT_OP_EVALUATED,
+    LEATI_OP("Not", "", (1, 1), (1, 1), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_IN_PLACE, LEATI_EVALUATED_WHOLE, unary_evaluate), .param = LEAT_EW_NOT,
              LEATI_TYPES(&leati_type_bool_in), .infer = leati_infer_same, LEATI_KERNELS(LEATI_KERNELS_LOGIC_NOT),
              .plan = not_plan, .reads_view = leati_reads_rows),
 };

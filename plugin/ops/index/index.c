@@ -9,6 +9,7 @@
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
 #include "ops/core/divider.h"
+#include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
 
 static LEATI_ATTRIBUTE(attribute_batch_dims, "batch_dims", INT);
@@ -185,6 +186,20 @@ static int32_t gather_plan(const leat_op *op, leati_planner *planner, const leat
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
+static void gather_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  const index_state *const state = leati_op_state_const(op);
+  const leati_view *const data = &call->inputs[0], *const indices = &call->inputs[1], *const out = &call->outputs[o];
+  const int32_t axis = (int32_t)(state->axis < 0 ? state->axis + data->ndim : state->axis);
+  const int64_t size = data->shape[axis];
+  const uint64_t inner = leati_product(data->shape, axis + 1, data->ndim);
+  for (uint64_t i = 0; i < out->count; ++i) {
+    const int64_t given = leati_host_get(indices, i / inner % indices->count), index = given < 0 ? given + size : given;
+    const uint64_t outer = i / inner / indices->count;
+    const uint64_t at = (outer * (uint64_t)size + (uint64_t)index) * inner + i % inner;
+    leati_host_move_indexed(data, index >= 0 && index < size, at, out, i);
+  }
+}
+
 /* ---- GatherElements and ScatterElements ------------------------------------------------------------------------- */
 
 typedef struct elements_args {
@@ -275,6 +290,23 @@ static int32_t gather_elements_plan(const leat_op *op, leati_planner *planner, c
   LEATI_TRY(check_all(call, err));
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &indices, err));
   return add_elements(op, planner, &call->inputs[0], &indices, &call->outputs[0], axis, false, err);
+}
+
+static void gather_elements_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  const index_state *const state = leati_op_state_const(op);
+  const leati_view *const data = &call->inputs[0], *const out = &call->outputs[o];
+  const int32_t axis = (int32_t)(state->axis < 0 ? state->axis + data->ndim : state->axis);
+  leati_host_walk walk;
+  leati_host_walk_begin(&walk, out, 1);
+  memcpy(walk.strides[0], data->strides, sizeof(walk.strides[0]));
+  walk.strides[0][axis] = 0;
+  for (uint64_t i = 0; i < out->count; ++i) {
+    const int64_t given = leati_host_get(&call->inputs[1], i), size = data->shape[axis];
+    const int64_t index = given < 0 ? given + size : given;
+    leati_host_move_indexed(data, index >= 0 && index < size, (uint64_t)(walk.at[0] + index * data->strides[axis]), out,
+                            i);
+    leati_host_walk_next(&walk);
+  }
 }
 
 static int32_t scatter_elements_plan(const leat_op *op, leati_planner *planner, const leati_call *call,
@@ -466,15 +498,16 @@ static int32_t scatter_nd_plan(const leat_op *op, leati_planner *planner, const 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Gather", "", (1, 13), (2, 2), (1, 1), .info.flags = LEATI_EVALUATED,
+    LEATI_OP("Gather", "", (1, 13), (2, 2), (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, gather_evaluate),
              LEATI_TYPES(&leati_type_moved, &leati_type_index), LEATI_ATTRIBUTES(&leati_attribute_axis),
              LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state), .least_rank = 1, .supports = gather_supports,
              .create = index_create, .infer = gather_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_GATHER),
              .plan = gather_plan, .view = gather_view),
-    LEATI_OP("GatherElements", "", (11, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
-             LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
-             .least_rank = 1, .create = index_create, .infer = gather_elements_infer,
-             LEATI_KERNELS(LEATI_KERNELS_GATHER_ELEMENTS), .plan = gather_elements_plan,
+    LEATI_OP("GatherElements", "", (11, 13), (2, 2), (1, 1),
+             LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, gather_elements_evaluate),
+             LEATI_TYPES(&leati_type_moved, &leati_type_index), LEATI_ATTRIBUTES(&leati_attribute_axis),
+             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state), .least_rank = 1, .create = index_create,
+             .infer = gather_elements_infer, LEATI_KERNELS(LEATI_KERNELS_GATHER_ELEMENTS), .plan = gather_elements_plan,
              .reads_view = leati_reads_first_view),
     LEATI_OP("ScatterElements", "", (11, 18), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_reduction), LEATI_INPUT_TYPES(0, 1, 0),

@@ -7,6 +7,7 @@
 #include "ops/core/attribute.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
+#include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
 #include "ops/elementwise/pointwise.h"
 #include "ops/elementwise/scaled.h"
@@ -258,6 +259,24 @@ static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leat
   return add_segments(planner, &s, err);
 }
 
+static void concat_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  const axis_state *const state = leati_op_state_const(op);
+  const leati_view *const out = &call->outputs[o];
+  const int32_t axis = (int32_t)(state->axis < 0 ? state->axis + out->ndim : state->axis);
+  const uint64_t inner = leati_product(out->shape, axis + 1, out->ndim) * out->item_size;
+  const uint64_t row = (uint64_t)out->shape[axis] * inner; /* bytes from one step before the axis to the next */
+  unsigned char *to = out->data;
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    const leati_view *const in = &call->inputs[i];
+    const uint64_t part = (uint64_t)in->shape[axis] * inner,
+                   rows = in->count == 0 ? 0 : in->count * in->item_size / part;
+    for (uint64_t k = 0; k < rows; ++k) {
+      memcpy(to + k * row, (const unsigned char *)in->data + k * part, part);
+    }
+    to += part;
+  }
+}
+
 /* Whether all inputs with elements can be made where they go, in a result that lies like `y`: compact, or with channels
  * next to each other. */
 static bool can_join(const leat_op *op, const leati_call *call, const leati_view *y) {
@@ -489,11 +508,12 @@ static LEATI_TYPE(type_parts, "T8", LEATI_TYPES_BYTE);
 #define FOUR_PARTS PART, PART, PART, PART
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1), .info.flags = LEATI_EVALUATED,
-             LEATI_TYPES(&leati_type_moved), LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state),
-             .any_size = true, .least_rank = 1, .supports = tensors_supports, .create = axis_create,
-             .infer = concat_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan,
-             .part = concat_part, .reads_view = leati_reads_any_view, .channels_last = concat_channels_last),
+    LEATI_OP("Concat", "", (4, 13), (1, LEAT_VARIADIC), (1, 1),
+             LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, concat_evaluate), LEATI_TYPES(&leati_type_moved),
+             LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(axis_state), .any_size = true,
+             .least_rank = 1, .supports = tensors_supports, .create = axis_create, .infer = concat_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = concat_plan, .part = concat_part,
+             .reads_view = leati_reads_any_view, .channels_last = concat_channels_last),
     LEATI_OP("QLinearConcat", "com.microsoft", (1, 1), (4, FIRST + 3 * PARTS_MAX), (1, 1),
              LEATI_TYPES(&type_parts, &leati_type_scale), LEATI_ATTRIBUTES(&leati_attribute_axis),
              LEATI_INPUT_TYPES(1, 0, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS, FOUR_PARTS,
@@ -501,8 +521,9 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(axis_state), .supports = concat_supports, .create = axis_create,
              .infer = qlinear_concat_infer, LEATI_KERNELS(LEATI_KERNELS_SCALED_POINTWISE), .plan = qlinear_concat_plan,
              .reads_view = leati_reads_rows),
-    LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC), .info.flags = LEATI_EVALUATED,
-             .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64),
+    LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC),
+             LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_num_outputs), LEATI_INPUT_TYPES(0, 1),
              .state_size = sizeof(axis_state), .any_size = true, .least_rank = 1, .create = axis_create,
              .infer = split_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = split_plan,

@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
+#include "ops/core/host_kernel.h"
 #include "ops/movement/fill.h"
 
 static LEATI_TYPE(type_constant_in, "T1", LEAT_TYPE_INT64);
@@ -59,12 +60,20 @@ static int32_t constant_plan(const leat_op *op, leati_planner *planner, const le
   return leati_plan_fill(planner, &call->outputs[0], state->value, err);
 }
 
+static void constant_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  const constant_state *const state = leati_op_state_const(op);
+  const leati_view *const out = &call->outputs[o];
+  for (uint64_t i = 0; i < out->count; ++i) {
+    memcpy(leati_host_at(out, i), &state->value, out->item_size);
+  }
+}
+
 static const leati_op_def ops[] = {
-    LEATI_OP("ConstantOfShape", "", (9, 25), (1, 1), (1, 1), .info.flags = LEAT_OP_EVALUATED | LEAT_OP_GROWS,
-             .info.host_inputs = 1, LEATI_TYPES(&type_constant_in, &type_constant_out),
-             LEATI_ATTRIBUTES(&attribute_value), LEATI_OUTPUT_TYPES(1), .state_size = sizeof(constant_state),
-             .any_size = true, .supports = constant_supports, .create = constant_create, .infer = constant_infer,
-             .plan = constant_plan),
+    LEATI_OP("ConstantOfShape", "", (9, 25), (1, 1), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_GROWS, LEATI_EVALUATED_WHOLE, constant_evaluate), .info.host_inputs = 1,
+             LEATI_TYPES(&type_constant_in, &type_constant_out), LEATI_ATTRIBUTES(&attribute_value),
+             LEATI_OUTPUT_TYPES(1), .state_size = sizeof(constant_state), .any_size = true,
+             .supports = constant_supports, .create = constant_create, .infer = constant_infer, .plan = constant_plan),
 };
 
 const leati_op_family leati_constant_of_shape_family = LEATI_FAMILY(ops);

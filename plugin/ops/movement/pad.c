@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
+#include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
 
 enum { PAD_CONSTANT = 0, PAD_REFLECT = 1, PAD_EDGE = 2, PAD_WRAP = 3 };
@@ -160,6 +161,47 @@ static int32_t pad_plan(const leat_op *op, leati_planner *planner, const leati_c
   return add_pad(planner, &call->inputs[0], &call->outputs[0], state->mode, begins, ends, value, err);
 }
 
+/* Which of the `size` elements that are left, of which there is one at least, a mode puts at `at` outside of them; -1:
+ * the constant. */
+static int64_t padding_at(uint32_t mode, int64_t at, int64_t size) {
+  if (mode == PAD_CONSTANT) {
+    return -1;
+  }
+  if (mode == PAD_EDGE) {
+    return at < 0 ? 0 : size - 1;
+  }
+  const int64_t period = mode == PAD_WRAP ? size : size > 1 ? 2 * size - 2 : 1;
+  const int64_t rest = at % period, within = rest < 0 ? rest + period : rest;
+  return within < size ? within : period - within;
+}
+
+static void pad_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  static int64_t zero;
+  const pad_state *const state = leati_op_state_const(op);
+  const leati_view *const data = &call->inputs[0], *const given = leati_input(call, 2), *const out = &call->outputs[o];
+  leati_view value = *data;
+  value.data = given != NULL ? given->data : &zero;
+  int64_t begins[LEAT_MAX_RANK], ends[LEAT_MAX_RANK];
+  if (read_pads(call, begins, ends, NULL) != LEAT_OK) {
+    return; /* infer() refused such a call */
+  }
+  leati_host_walk walk;
+  leati_host_walk_begin(&walk, out, 0);
+  for (uint64_t i = 0; i < out->count; ++i) {
+    uint64_t index = 0;
+    bool inside = true;
+    for (int32_t d = 0; d < data->ndim; ++d) {
+      const int64_t first = begins[d] < 0 ? -begins[d] : 0, size = left_of(data, begins, ends, d);
+      const int64_t at = walk.position[d] - (begins[d] < 0 ? 0 : begins[d]);
+      const int64_t from = at >= 0 && at < size ? at : padding_at(state->mode, at, size);
+      inside = inside && from >= 0;
+      index = index * (uint64_t)data->shape[d] + (uint64_t)(first + from);
+    }
+    leati_host_move(inside ? data : &value, inside ? index : 0, out, i);
+    leati_host_walk_next(&walk);
+  }
+}
+
 static int32_t tile_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   (void)op;
   const leati_view *const input = &call->inputs[0];
@@ -186,15 +228,30 @@ static int32_t tile_plan(const leat_op *op, leati_planner *planner, const leati_
   return add_pad(planner, &call->inputs[0], &call->outputs[0], PAD_WRAP, none, none, 0, err);
 }
 
+static void tile_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  (void)op;
+  const leati_view *const in = &call->inputs[0], *const out = &call->outputs[o];
+  leati_host_walk walk;
+  leati_host_walk_begin(&walk, out, 0);
+  for (uint64_t i = 0; i < out->count; ++i) {
+    uint64_t index = 0;
+    for (int32_t d = 0; d < in->ndim; ++d) {
+      index = index * (uint64_t)in->shape[d] + (uint64_t)(walk.position[d] % in->shape[d]);
+    }
+    leati_host_move(in, index, out, i);
+    leati_host_walk_next(&walk);
+  }
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Pad", "", (11, 25), (2, 4), (1, 1), .info.flags = LEATI_EVALUATED | LEAT_OP_GROWS,
+    LEATI_OP("Pad", "", (11, 25), (2, 4), (1, 1), LEATI_EVALUATED(LEAT_OP_GROWS, LEATI_EVALUATED_ALL, pad_evaluate),
              .info.host_inputs = 0xe, LEATI_TYPES(&leati_type_moved, &leati_type_int64, &leati_type_index),
              LEATI_ATTRIBUTES(&leati_attribute_mode), LEATI_INPUT_TYPES(0, 1, 0, 2), .state_size = sizeof(pad_state),
              .supports = pad_supports, .create = pad_create, .infer = pad_infer, LEATI_KERNELS(LEATI_KERNELS_PAD),
              .plan = pad_plan, .reads_view = leati_reads_rows),
-    LEATI_OP("Tile", "", (6, 13), (2, 2), (1, 1), .info.flags = LEATI_EVALUATED | LEAT_OP_GROWS,
+    LEATI_OP("Tile", "", (6, 13), (2, 2), (1, 1), LEATI_EVALUATED(LEAT_OP_GROWS, LEATI_EVALUATED_ALL, tile_evaluate),
              .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1),
              .infer = tile_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = tile_plan, .reads_view = leati_reads_rows),
 };

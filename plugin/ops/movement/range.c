@@ -6,6 +6,7 @@
 
 #include "core/status.h"
 #include "ops/core/dims.h"
+#include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
 
 static LEATI_TYPE(type_range, "T", LEATI_TYPES_OF_RANGE);
@@ -86,10 +87,20 @@ static int32_t range_plan(const leat_op *op, leati_planner *planner, const leati
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
+static void range_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  (void)op;
+  const leati_view *const out = &call->outputs[o];
+  const uint64_t start = (uint64_t)leati_host_get(&call->inputs[0], 0),
+                 delta = (uint64_t)leati_host_get(&call->inputs[2], 0);
+  for (uint64_t i = 0; i < out->count; ++i) {
+    leati_host_put(out, i, (int64_t)(start + i * delta));
+  }
+}
+
 static const leati_op_def ops[] = {
-    LEATI_OP("Range", "", (11, 27), (3, 3), (1, 1), .info.flags = LEAT_OP_EVALUATED | LEAT_OP_GROWS,
-             .info.host_inputs = 0x7, LEATI_TYPES(&type_range), .infer = range_infer,
-             LEATI_KERNELS(LEATI_KERNELS_RANGE), .plan = range_plan),
+    LEATI_OP("Range", "", (11, 27), (3, 3), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_GROWS, LEATI_EVALUATED_WHOLE, range_evaluate), .info.host_inputs = 0x7,
+             LEATI_TYPES(&type_range), .infer = range_infer, LEATI_KERNELS(LEATI_KERNELS_RANGE), .plan = range_plan),
 };
 
 const leati_op_family leati_range_family = LEATI_FAMILY(ops);

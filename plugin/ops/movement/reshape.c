@@ -7,6 +7,7 @@
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
+#include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
 #include "ops/movement/fill.h"
 
@@ -218,29 +219,31 @@ static int32_t dropout_plan(const leat_op *op, leati_planner *planner, const lea
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Identity", "", (1, 25), (1, 1), (1, 1), .info.flags = LEAT_OP_ALIAS | LEATI_EVALUATED,
-             LEATI_TYPES(&leati_type_moved), .any_size = true, .infer = leati_infer_same, .plan = alias_plan,
-             .view = alias_view),
+    LEATI_OP("Identity", "", (1, 25), (1, 1), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same), LEATI_TYPES(&leati_type_moved),
+             .any_size = true, .infer = leati_infer_same, .plan = alias_plan, .view = alias_view),
     LEATI_OP("Dropout", "", (12, 22), (1, 3), (1, 2), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 0x6,
              LEATI_TYPES(&type_dropout, &type_ratio, &type_mask), LEATI_INPUT_TYPES(0, 1, 2), LEATI_OUTPUT_TYPES(0, 2),
              .any_size = true, .supports = dropout_supports, .infer = dropout_infer, .plan = dropout_plan,
              .view = alias_view),
-    LEATI_OP("Reshape", "", (5, 25), (2, 2), (1, 1), .info.flags = LEAT_OP_ALIAS | LEATI_EVALUATED,
-             .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64),
-             LEATI_ATTRIBUTES(&attribute_allowzero), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(reshape_state),
-             .any_size = true, .supports = leati_sizes_supports, .create = reshape_create, .infer = reshape_infer,
-             .plan = alias_plan, .view = alias_view),
-    LEATI_OP("Flatten", "", (1, 25), (1, 1), (1, 1), .info.flags = LEAT_OP_ALIAS | LEATI_EVALUATED,
-             LEATI_TYPES(&leati_type_moved), LEATI_ATTRIBUTES(&leati_attribute_axis),
-             .state_size = sizeof(reshape_state), .any_size = true, .create = reshape_create, .infer = flatten_infer,
-             .plan = alias_plan, .view = alias_view),
-    LEATI_OP("Squeeze", "", (13, 25), (1, 2), (1, 1), .info.flags = LEAT_OP_ALIAS | LEATI_EVALUATED,
-             .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1),
-             .any_size = true, .infer = squeeze_infer, .plan = alias_plan, .view = alias_view),
-    LEATI_OP("Unsqueeze", "", (13, 25), (2, 2), (1, 1), .info.flags = LEAT_OP_ALIAS | LEATI_EVALUATED,
-             .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1),
-             .any_size = true, .supports = unsqueeze_supports, .infer = unsqueeze_infer, .plan = alias_plan,
+    LEATI_OP("Reshape", "", (5, 25), (2, 2), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_ATTRIBUTES(&attribute_allowzero),
+             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(reshape_state), .any_size = true,
+             .supports = leati_sizes_supports, .create = reshape_create, .infer = reshape_infer, .plan = alias_plan,
              .view = alias_view),
+    LEATI_OP("Flatten", "", (1, 25), (1, 1), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same), LEATI_TYPES(&leati_type_moved),
+             LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(reshape_state), .any_size = true,
+             .create = reshape_create, .infer = flatten_infer, .plan = alias_plan, .view = alias_view),
+    LEATI_OP("Squeeze", "", (13, 25), (1, 2), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
+             .infer = squeeze_infer, .plan = alias_plan, .view = alias_view),
+    LEATI_OP("Unsqueeze", "", (13, 25), (2, 2), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
+             .supports = unsqueeze_supports, .infer = unsqueeze_infer, .plan = alias_plan, .view = alias_view),
 };
 
 const leati_op_family leati_reshape_family = LEATI_FAMILY(ops);

@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
+#include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
 
 static LEATI_ATTRIBUTE(attribute_perm, "perm", INTS);
@@ -189,18 +190,20 @@ static int32_t slice_view(const leat_op *op, const leati_call *call, uint32_t o,
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Transpose", "", (1, 25), (1, 1), (1, 1), .info.flags = LEATI_EVALUATED, LEATI_TYPES(&leati_type_moved),
-             LEATI_ATTRIBUTES(&attribute_perm), .state_size = sizeof(transpose_state), .any_size = true,
-             .create = transpose_create, .infer = transpose_infer,
+    LEATI_OP("Transpose", "", (1, 25), (1, 1), (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view),
+             LEATI_TYPES(&leati_type_moved), LEATI_ATTRIBUTES(&attribute_perm), .state_size = sizeof(transpose_state),
+             .any_size = true, .create = transpose_create, .infer = transpose_infer,
              LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_TRANSPOSE), .plan = leati_plan_views,
              .view = transpose_view),
-    LEATI_OP("Expand", "", (8, 13), (2, 2), (1, 1), .info.flags = LEATI_EVALUATED | LEAT_OP_GROWS,
-             .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1),
-             .any_size = true, .supports = leati_sizes_supports, .infer = expand_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views, .view = expand_view),
-    LEATI_OP("Slice", "", (10, 13), (3, 5), (1, 1), .info.flags = LEATI_EVALUATED, .info.host_inputs = 0x1e,
-             LEATI_TYPES(&leati_type_moved, &leati_type_index), LEATI_INPUT_TYPES(0, 1, 1, 1, 1), .any_size = true,
-             .infer = slice_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views, .view = slice_view),
+    LEATI_OP("Expand", "", (8, 13), (2, 2), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_GROWS, LEATI_EVALUATED_ALL, leati_evaluate_view), .info.host_inputs = 1u << 1,
+             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
+             .supports = leati_sizes_supports, .infer = expand_infer, LEATI_KERNELS(LEATI_KERNELS_COPY),
+             .plan = leati_plan_views, .view = expand_view),
+    LEATI_OP("Slice", "", (10, 13), (3, 5), (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view),
+             .info.host_inputs = 0x1e, LEATI_TYPES(&leati_type_moved, &leati_type_index),
+             LEATI_INPUT_TYPES(0, 1, 1, 1, 1), .any_size = true, .infer = slice_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views, .view = slice_view),
 };
 
 const leati_op_family leati_restride_family = LEATI_FAMILY(ops);

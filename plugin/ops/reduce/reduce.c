@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
+#include "ops/core/host_kernel.h"
 #include "ops/core/matrix_view.h"
 #include "ops/core/movement.h"
 #include "policy/tiling.h"
@@ -309,6 +310,54 @@ static int32_t reduce_create(leat_op *op, const leati_op_desc *desc, leat_error 
   return leati_attr_ints(desc, "axes", LEAT_MAX_RANK, state->axes, &state->axis_count, err);
 }
 
+/* What no elements give. */
+static int64_t start_of(uint32_t reduction, uint64_t type) {
+  const bool narrow = type == LEAT_TYPE_INT32;
+  return reduction == LEATI_REDUCE_MAX    ? (narrow ? INT32_MIN : INT64_MIN)
+         : reduction == LEATI_REDUCE_MIN  ? (narrow ? INT32_MAX : INT64_MAX)
+         : reduction == LEATI_REDUCE_PROD ? 1
+                                          : 0;
+}
+
+/* Sums and products wrap. */
+static int64_t join(uint32_t reduction, int64_t a, int64_t b) {
+  switch (reduction) {
+    case LEATI_REDUCE_MAX:
+      return a > b ? a : b;
+    case LEATI_REDUCE_MIN:
+      return a < b ? a : b;
+    case LEATI_REDUCE_PROD:
+      return (int64_t)((uint64_t)a * (uint64_t)b);
+    default: /* LEATI_REDUCE_SUM */
+      return (int64_t)((uint64_t)a + (uint64_t)b);
+  }
+}
+
+static void reduce_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
+  const uint32_t reduction = leati_op_def_of(op)->param;
+  const leati_view *const in = &call->inputs[0], *const out = &call->outputs[o];
+  uint32_t axes;
+  if (reduced_axes(op, call, &axes, NULL) != LEAT_OK) {
+    return; /* infer() refused such a call */
+  }
+  leati_host_walk walk;
+  leati_host_walk_begin(&walk, in, 1);
+  int64_t stride = 1;
+  for (int32_t d = in->ndim; d-- > 0;) {
+    const bool gone = (axes >> d & 1) != 0;
+    walk.strides[0][d] = gone ? 0 : stride;
+    stride *= gone ? 1 : in->shape[d];
+  }
+  for (uint64_t i = 0; i < out->count; ++i) {
+    leati_host_put(out, i, start_of(reduction, out->type));
+  }
+  for (uint64_t i = 0; i < in->count; ++i) {
+    const uint64_t at = (uint64_t)walk.at[0];
+    leati_host_put(out, at, join(reduction, leati_host_get(out, at), leati_host_get(in, i)));
+    leati_host_walk_next(&walk);
+  }
+}
+
 static LEATI_TYPE(type_numbers, "T", LEATI_TYPES_REAL | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 /* As version 11 of ReduceSum has them. */
 static LEATI_TYPE(type_numbers_11, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
@@ -435,15 +484,17 @@ static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
 #define REDUCE_KERNELS                                                                                        \
   LEATI_KERNELS_REDUCE, LEATI_KERNELS_REDUCE_WIDEN, LEATI_KERNELS_REDUCE_NARROW, LEATI_KERNELS_REDUCE_PIECES, \
       LEATI_KERNELS_REDUCE_REST
+#define EVALUATED LEATI_EVALUATED(0, LEATI_EVALUATED_WHOLE, reduce_evaluate)
+#define DEVICE_ONLY .info.flags = 0
 /* The form with an attribute, until version 17 (12 for ReduceSum). */
-#define REDUCE_BY_ATTRIBUTE(name, versions, types_, reduction, flags_)                                          \
-  LEATI_OP(name, "", versions, (1, 1), (1, 1), .info.flags = (flags_), LEATI_TYPES(&types_),                    \
+#define REDUCE_BY_ATTRIBUTE(name, versions, types_, reduction, ...)                                             \
+  LEATI_OP(name, "", versions, (1, 1), (1, 1), __VA_ARGS__, LEATI_TYPES(&types_),                               \
            LEATI_ATTRIBUTES(&attribute_axes, &attribute_keepdims), .state_size = sizeof(reduce_state),          \
            .param = (reduction), .create = reduce_create, .infer = reduce_infer, LEATI_KERNELS(REDUCE_KERNELS), \
            .plan = reduce_plan, .reads_view = reduce_reads_view)
 /* The form with an input on the host. */
-#define REDUCE_BY_INPUT(name, versions, types_, reduction, flags_)                                                     \
-  LEATI_OP(name, "", versions, (1, 2), (1, 1), .info.flags = (flags_), .info.host_inputs = 1u << 1,                    \
+#define REDUCE_BY_INPUT(name, versions, types_, reduction, ...)                                                        \
+  LEATI_OP(name, "", versions, (1, 2), (1, 1), __VA_ARGS__, .info.host_inputs = 1u << 1,                               \
            LEATI_TYPES(&types_, &type_axes), LEATI_ATTRIBUTES(&attribute_keepdims, &attribute_noop),                   \
            LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(reduce_state), .param = (reduction), .create = reduce_create, \
            .infer = reduce_infer, LEATI_KERNELS(REDUCE_KERNELS), .plan = reduce_plan, .reads_view = reduce_reads_view)
@@ -455,26 +506,26 @@ static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
            .reads_view = arg_reads_view)
 
 static const leati_op_def ops[] = {
-    REDUCE_BY_ATTRIBUTE("ReduceSum", (11, 11), type_numbers_11, LEATI_REDUCE_SUM, LEAT_OP_EVALUATED),
-    REDUCE_BY_INPUT("ReduceSum", (13, 13), type_numbers, LEATI_REDUCE_SUM, LEAT_OP_EVALUATED),
-    REDUCE_BY_ATTRIBUTE("ReduceMean", (11, 13), type_numbers, LEATI_REDUCE_MEAN, 0),
-    REDUCE_BY_INPUT("ReduceMean", (18, 18), type_numbers, LEATI_REDUCE_MEAN, 0),
-    REDUCE_BY_ATTRIBUTE("ReduceMax", (11, 13), type_numbers, LEATI_REDUCE_MAX, LEAT_OP_EVALUATED),
-    REDUCE_BY_INPUT("ReduceMax", (18, 20), type_numbers, LEATI_REDUCE_MAX, LEAT_OP_EVALUATED),
-    REDUCE_BY_ATTRIBUTE("ReduceMin", (11, 13), type_numbers, LEATI_REDUCE_MIN, LEAT_OP_EVALUATED),
-    REDUCE_BY_INPUT("ReduceMin", (18, 20), type_numbers, LEATI_REDUCE_MIN, LEAT_OP_EVALUATED),
-    REDUCE_BY_ATTRIBUTE("ReduceProd", (11, 13), type_numbers, LEATI_REDUCE_PROD, LEAT_OP_EVALUATED),
-    REDUCE_BY_INPUT("ReduceProd", (18, 18), type_numbers, LEATI_REDUCE_PROD, LEAT_OP_EVALUATED),
-    REDUCE_BY_ATTRIBUTE("ReduceL1", (11, 13), leati_type_real, LEATI_REDUCE_L1, 0),
-    REDUCE_BY_INPUT("ReduceL1", (18, 18), leati_type_real, LEATI_REDUCE_L1, 0),
-    REDUCE_BY_ATTRIBUTE("ReduceL2", (11, 13), leati_type_real, LEATI_REDUCE_L2, 0),
-    REDUCE_BY_INPUT("ReduceL2", (18, 18), leati_type_real, LEATI_REDUCE_L2, 0),
-    REDUCE_BY_ATTRIBUTE("ReduceSumSquare", (11, 13), leati_type_real, LEATI_REDUCE_SUM_SQUARE, 0),
-    REDUCE_BY_INPUT("ReduceSumSquare", (18, 18), leati_type_real, LEATI_REDUCE_SUM_SQUARE, 0),
-    REDUCE_BY_ATTRIBUTE("ReduceLogSum", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM, 0),
-    REDUCE_BY_INPUT("ReduceLogSum", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM, 0),
-    REDUCE_BY_ATTRIBUTE("ReduceLogSumExp", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, 0),
-    REDUCE_BY_INPUT("ReduceLogSumExp", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, 0),
+    REDUCE_BY_ATTRIBUTE("ReduceSum", (11, 11), type_numbers_11, LEATI_REDUCE_SUM, EVALUATED),
+    REDUCE_BY_INPUT("ReduceSum", (13, 13), type_numbers, LEATI_REDUCE_SUM, EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceMean", (11, 13), type_numbers, LEATI_REDUCE_MEAN, DEVICE_ONLY),
+    REDUCE_BY_INPUT("ReduceMean", (18, 18), type_numbers, LEATI_REDUCE_MEAN, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceMax", (11, 13), type_numbers, LEATI_REDUCE_MAX, EVALUATED),
+    REDUCE_BY_INPUT("ReduceMax", (18, 20), type_numbers, LEATI_REDUCE_MAX, EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceMin", (11, 13), type_numbers, LEATI_REDUCE_MIN, EVALUATED),
+    REDUCE_BY_INPUT("ReduceMin", (18, 20), type_numbers, LEATI_REDUCE_MIN, EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceProd", (11, 13), type_numbers, LEATI_REDUCE_PROD, EVALUATED),
+    REDUCE_BY_INPUT("ReduceProd", (18, 18), type_numbers, LEATI_REDUCE_PROD, EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceL1", (11, 13), leati_type_real, LEATI_REDUCE_L1, DEVICE_ONLY),
+    REDUCE_BY_INPUT("ReduceL1", (18, 18), leati_type_real, LEATI_REDUCE_L1, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceL2", (11, 13), leati_type_real, LEATI_REDUCE_L2, DEVICE_ONLY),
+    REDUCE_BY_INPUT("ReduceL2", (18, 18), leati_type_real, LEATI_REDUCE_L2, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceSumSquare", (11, 13), leati_type_real, LEATI_REDUCE_SUM_SQUARE, DEVICE_ONLY),
+    REDUCE_BY_INPUT("ReduceSumSquare", (18, 18), leati_type_real, LEATI_REDUCE_SUM_SQUARE, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSum", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM, DEVICE_ONLY),
+    REDUCE_BY_INPUT("ReduceLogSum", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSumExp", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, DEVICE_ONLY),
+    REDUCE_BY_INPUT("ReduceLogSumExp", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, DEVICE_ONLY),
     ARG_REDUCE("ArgMax", ARG_MAX),
     ARG_REDUCE("ArgMin", ARG_MIN),
 };
