@@ -26,8 +26,10 @@ C = r'.*\.[ch]$'
 JOBS = (
     Job('asan', 404, C + r'|.*CMakeLists\.txt$', 'C tests under the address and undefined-behaviour sanitizers'),
     Job('suite', 442, COMPUTING + '|plugin/device/|conformance/',
-        'every conformance case, 300 drawn calls a family, tiles of devices with many processors, merging',
-        tests=r'conformance\.(all|kernels|small_tiles|processors|merging)$|unit\.fusion\.without\.(?!all$)'),
+        'every conformance case, 300 drawn calls a family, backends with few operators, tiles of devices with many '
+        'processors, merging, all drawn programs and networks',
+        tests=r'conformance\.(all|kernels|kernels\.quick|operators|small_tiles|processors|merging)$'
+              r'|unit\.fusion\.without\.(?!all$)|unit\.(pointwise|drawn)\.all$'),
     Job('nodes', 133, COMPUTING + f'|{PROVIDER}|tests/onnx/',
         "ONNX's node tests, drawn models and products, decoders; the oldest ONNX Runtime",
         tests=r'onnx\.(nodes|bodies$|islands|products|fused|nbits|decoding|einsum|profiling)(\.|$)|onnx\..*\.oldest$'

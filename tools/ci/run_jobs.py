@@ -23,7 +23,7 @@ from typing import NamedTuple
 import jobs
 
 # What ./dev test may take beyond set-up and build: processor seconds.
-TEST_MAX = 700
+TEST_MAX = 450
 # What .ci/run may take, and what is left of that for the table and for jobs that take longer than they did: seconds.
 CI_MAX, CI_RESERVE = 1800, 120
 # How far back a change is looked for where nothing says what landed before it.
