@@ -41,6 +41,14 @@ static inline double leati_ref_bound_log(double x, double result) {
   return x >= 0.5 && x <= 2 ? 0x1p-21 : 3 * LEATI_REF_ULP * fabs(result);
 }
 
+/** Relative error of a power, x positive, as exp2(y log2 x): the logarithm's error times y, the rounding of the
+ * product, and the exponential's own error. */
+static inline double leati_ref_bound_pow(double x, double y) {
+  const double logarithm = log2(x), z = y * logarithm;
+  const double argument = fabs(y) * leati_ref_bound_log(x, logarithm) + fabs(z) * LEATI_REF_ULP;
+  return leati_ref_bound_exp(z) + expm1(0.6931471805599453 * argument);
+}
+
 /** Bound of a sum of `terms` float32 terms, each rounded once, whose magnitudes add up to `magnitude`, in any order of
  * summation: (n + 2) 2^-24 times the magnitude (Higham, "Accuracy and Stability of Numerical Algorithms", 3.1: n u / (1
  * - n u) with u = 2^-24 for n operations; the 2 covers the denominator and the final store). A device may take every

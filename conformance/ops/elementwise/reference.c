@@ -542,11 +542,7 @@ static estimate float_pow(double x, double y) {
   if (value == 0 || x == 0 || isinf(x) || isinf(y) || y == 0 || fabs(x) == 1) {
     return (estimate){value, FLT_MIN};
   }
-  /* exp2(y log2 |x|): the logarithm's error times y, the rounding of the product, and the exponential's own error. */
-  double logarithm = log2(fabs(x));
-  double z = y * logarithm;
-  double argument = fabs(y) * leati_ref_bound_log(fabs(x), logarithm) + fabs(z) * LEATI_REF_ULP;
-  return (estimate){value, (leati_ref_bound_exp(z) + expm1(0.6931471805599453 * argument)) * fabs(value) + FLT_MIN};
+  return (estimate){value, leati_ref_bound_pow(fabs(x), y) * fabs(value) + FLT_MIN};
 }
 
 /* Whole powers of integers by repeated multiplication; a negative exponent leaves the integer part. */

@@ -167,6 +167,18 @@ static void cum_sum(leati_draw *d) {
   leati_draw_list(d, leati_draw_type(d, "T2"), -1, &axis);
 }
 
+static void reverse_sequence(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 2, 5, &rank, dims);
+  const int64_t time = leati_draw_int(d, 0, 1);
+  leati_draw_tensor *lengths = leati_draw_input(d, LEAT_TYPE_INT64, 1, &dims[1 - time]);
+  for (int64_t k = 0; k < lengths->count; k++)
+    leati_draw_set(lengths, k, (double)leati_draw_int(d, -1, dims[time] + 1));
+  leati_draw_attribute_int(d, "time_axis", time);
+  leati_draw_attribute_int(d, "batch_axis", 1 - time);
+}
+
 const leati_draw_entry leati_draws_index[] = {
     {"index", "", "Gather", NULL, gather},
     {"index", "", "GatherElements", NULL, gather_elements},
@@ -174,6 +186,7 @@ const leati_draw_entry leati_draws_index[] = {
     {"index", "", "GatherND", NULL, gather_nd},
     {"index", "", "ScatterND", NULL, scatter_nd},
     {"index", "", "TensorScatter", NULL, tensor_scatter},
+    {"index", "", "ReverseSequence", NULL, reverse_sequence},
     {"index", "", "CumSum", "*1", cum_sum},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -151,6 +151,25 @@ static bool run_tensor_scatter(leati_ref_node *node) {
   return true;
 }
 
+/* Entries [0, length) of each batch in the opposite order; a length beyond the entries is their number. */
+static bool run_reverse_sequence(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *lengths = node->inputs[1];
+  leati_ref_tensor *y = &node->outputs[0];
+  const int64_t time = leati_ref_int(node, "time_axis", 0), batch = leati_ref_int(node, "batch_axis", 1);
+  leati_ref_tensor_init(y, x->type, x->rank, x->dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(x->rank, x->dims, k, index);
+    const int64_t told = lengths->i[index[batch]], length = told < x->dims[time] ? told : x->dims[time];
+    if (index[time] < length) {
+      index[time] = length - 1 - index[time];
+    }
+    leati_ref_tensor_copy_element(y, k, x, leati_ref_ravel(x->rank, x->dims, index));
+  }
+  return true;
+}
+
 /* The sum of what stands in front of each element along an axis ("reverse": behind), and, unless "exclusive", of
  * itself.
  */
@@ -200,6 +219,7 @@ const leati_ref_entry leati_ref_index[] = {
     {"GatherND", run_nd},
     {"ScatterND", run_nd},
     {"TensorScatter", run_tensor_scatter},
+    {"ReverseSequence", run_reverse_sequence},
     {"CumSum", run_cum_sum},
     {NULL, NULL},
 };

@@ -24,6 +24,8 @@
 
 #define TENSOR_SCATTER_OF(named, t, most, views) \
   OF_TYPE("TensorScatter", named, 24, views, RANGE_OF(t, 0, most, 2, 7, 3), RANGE_OF(t, 0, most, 2, 2, 3), LIST(1, 5))
+#define REVERSE_SEQUENCE_OF(named, t, most, views) \
+  OF_TYPE("ReverseSequence", named, 10, views, RANGE_OF(t, 0, most, 7, 3), LIST(7, 0, 4))
 
 static const leati_op_spec specs[] = {
     {.name = "Gather",
@@ -218,6 +220,25 @@ static const leati_op_spec specs[] = {
          LIST(4, 5, -1, 9223372036854775807, -9223372036854775807, 4294967296)),
     CASE("TensorScatter", "out_of_range_circular", 24, ATTRIBUTES(A_STRING("mode", "circular")), F32(3, 5, 4),
          F32(3, 3, 4), LIST(-1, -9223372036854775807, 4294967299)),
+
+    {.name = "ReverseSequence",
+     .label = "float32",
+     .since_version = 10,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(9, 4, 5), LIST(9, 1, 0, 6)}},
+    CASE("ReverseSequence", "by_column", 10, ATTRIBUTES(A_INT("batch_axis", 0), A_INT("time_axis", 1)), F32(4, 9, 4),
+         LIST(9, 1, 0, 6)),
+    CASE("ReverseSequence", "version28", 28, NO_ATTRIBUTES, F32(9, 4, 5), LIST(9, 1, 0, 6)),
+    CASE("ReverseSequence", "int64", 10, NO_ATTRIBUTES, I64_RANGE(-99, 99, 7, 3), LIST(7, 2, 4)),
+    CASE("ReverseSequence", "int32", 10, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7, 3), LIST(7, 2, 4)),
+    CASE("ReverseSequence", "bool", 10, NO_ATTRIBUTES, BOOLS(7, 3), LIST(7, 2, 4)),
+    CASE("ReverseSequence", "uint8", 10, NO_ATTRIBUTES, U8_RANGE(0, 255, 7, 3), LIST(7, 2, 4)),
+    OTHER_TYPES(REVERSE_SEQUENCE_OF),
+    CASE("ReverseSequence", "rank8", 10, NO_ATTRIBUTES, F32(3, 2, 1, 2, 2, 1, 2, 3), LIST(3, 2)),
+    CASE("ReverseSequence", "empty", 10, NO_ATTRIBUTES, F32(3, 2, 0), LIST(3, 2)),
+    CASE("ReverseSequence", "out_of_range", 10, NO_ATTRIBUTES, F32(5, 4),
+         LIST(6, -1, 9223372036854775807, -9223372036854775807)),
 
     {.name = "CumSum",
      .label = "float32",

@@ -81,10 +81,23 @@ static void channel_norm(leati_draw *d) {
   draw_epsilon(d);
 }
 
+static void lrn(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 2, 5, &rank, dims);
+  leati_draw_attribute_int(d, "size", leati_draw_int(d, leati_draw_chance(d, 5) ? 0 : 1, 9));
+  leati_draw_attribute_float(d, "alpha", leati_draw_chance(d, 50) ? 1e-3 : 0.5);
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_float(d, "beta", leati_draw_chance(d, 50) ? 0.5 : 1.25);
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_float(d, "bias", 2);
+}
+
 const leati_draw_entry leati_draws_norm[] = {
     {"norm", LEAT_MICROSOFT, "QLinearSoftmax", "*1", qlinear_softmax},
     {"norm", "", "LayerNormalization RMSNormalization SimplifiedLayerNormalization", NULL, layer_norm},
     {"norm", LEAT_MICROSOFT, "SkipLayerNormalization SkipSimplifiedLayerNormalization", NULL, skip_layer_norm},
     {"norm", "", "InstanceNormalization GroupNormalization BatchNormalization", NULL, channel_norm},
+    {"norm", "", "LRN", NULL, lrn},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -249,6 +249,46 @@ static bool run_batch_norm(leati_ref_node *node) {
   return true;
 }
 
+/* The squares of a channel and of its neighbours, added up. */
+static double sum_squares(const leati_ref_tensor *x, int64_t at, int64_t inner, int64_t size) {
+  const int64_t channel = at / inner % x->dims[1];
+  double sum = 0;
+  for (int64_t c = channel - (size - 1) / 2; c <= channel + size / 2; c++) {
+    if (c >= 0 && c < x->dims[1]) {
+      const double value = x->f[at + (c - channel) * inner];
+      sum += value * value;
+    }
+  }
+  return sum;
+}
+
+/* x / (bias + alpha / size * squares) ^ beta. */
+static bool run_lrn(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  leati_ref_tensor *y = &node->outputs[0];
+  const double alpha = leati_ref_float(node, "alpha", 1e-4f), beta = leati_ref_float(node, "beta", 0.75f),
+               bias = leati_ref_float(node, "bias", 1);
+  const int64_t size = leati_ref_int(node, "size", 0);
+  if (size < 1) {
+    return leati_ref_fail(node, "LRN: no channels");
+  }
+  int64_t inner = 1;
+  for (int32_t d = 2; d < x->rank; d++) {
+    inner *= x->dims[d];
+  }
+  leati_ref_tensor_init(y, x->type, x->rank, x->dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    const double share = alpha / (double)size * sum_squares(x, k, inner, size), base = bias + share;
+    y->f[k] = x->f[k] / pow(base, beta);
+    /* The squares and their sum, the factor, and an addition; then the power of what is off by so much, and a product.
+     */
+    const double off = leati_ref_bound_sum(size, fabs(share)) + LEATI_REF_ULP * (2 * fabs(share) + fabs(base));
+    y->bound[k] =
+        (fabs(beta) * off / fabs(base) + leati_ref_bound_pow(base, -beta) + LEATI_REF_ULP) * fabs(y->f[k]) + FLT_MIN;
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_norm[] = {
     {"Softmax", run_softmax},
     {"LogSoftmax", run_softmax},
@@ -260,5 +300,6 @@ const leati_ref_entry leati_ref_norm[] = {
     {"InstanceNormalization", run_group_norm},
     {"GroupNormalization", run_group_norm},
     {"BatchNormalization", run_batch_norm},
+    {"LRN", run_lrn},
     {NULL, NULL},
 };

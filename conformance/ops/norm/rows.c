@@ -370,6 +370,26 @@ static const leati_op_spec specs[] = {
      .label = "empty",
      .since_version = 15,
      .inputs = {F32(0, 7, 3), F32(7), F32(7), F32(7), F32_RANGE(0.1, 3, 7)}},
+
+    {.name = "LRN",
+     .label = "float32",
+     .since_version = 13,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("size", 5)},
+     .inputs = {F32(2, 7, 5, 9)}},
+    CASE("LRN", "version1", 1, ATTRIBUTES(A_INT("size", 3)), F32(2, 7, 5, 9)),
+    CASE("LRN", "even", 13, ATTRIBUTES(A_INT("size", 4), A_FLOAT("alpha", 0.5f)), F32(2, 7, 5)),
+    CASE("LRN", "own_channel", 13, ATTRIBUTES(A_INT("size", 1), A_FLOAT("beta", 0.5f)), F32(5, 7)),
+    CASE("LRN", "all_channels", 13,
+         ATTRIBUTES(A_INT("size", 1000001), A_FLOAT("alpha", 3e5f), A_FLOAT("bias", 2), A_FLOAT("beta", 1.5f)),
+         F32(2, 9, 4)),
+    CASE("LRN", "float16", 13, ATTRIBUTES(A_INT("size", 5), A_FLOAT("alpha", 1)),
+         RANGE_OF(LEATI_REF_FLOAT16, -8, 8, 2, 7, 5)),
+    CASE("LRN", "bfloat16", 13, ATTRIBUTES(A_INT("size", 5), A_FLOAT("alpha", 1)),
+         RANGE_OF(LEATI_REF_BFLOAT16, -8, 8, 2, 7, 5)),
+    CASE("LRN", "empty", 13, ATTRIBUTES(A_INT("size", 5)), F32(0, 7, 3)),
+    CASE("LRN", "rank8", 13, ATTRIBUTES(A_INT("size", 3)), F32(2, 5, 1, 2, 1, 2, 1, 3)),
 };
 
 void leati_rows_norm(leat_case_list *list) {

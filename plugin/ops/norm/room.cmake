@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Softmax and normalizations.
-leat_room(FAMILIES softmax layer_norm group_norm batch_norm
+leat_room(FAMILIES softmax layer_norm group_norm batch_norm lrn
   SOURCES norm row_sharing)
 
 set(softmax_constants CONSTANTS ROWS_SPEC GROUP HELD QUADS LOGARITHM)
@@ -10,3 +10,4 @@ set(norm_constants CONSTANTS ROWS_SPEC GROUP HELD QUADS RMS SKIP SETS EARLY)
 leat_kernel(norm norm.comp TYPES F32 F16 BF16 ${norm_constants})
 leat_kernel(norm_shuffled norm.comp TYPES F32 F16 BF16 ${norm_constants} SHUFFLES)
 leat_kernel(batch_norm batch_norm.comp TYPES F32 F16 BF16 CONSTANTS QUADS LAST)
+leat_kernel(lrn lrn.comp TYPES F32 F16 BF16)

@@ -767,6 +767,7 @@ typedef struct leat_event_api {
  * before the first element; by reflection either is that of -1.
  * - RotaryEmbedding of com.microsoft counts on from position_ids of one dimension. A position that there are no angles
  *   for is that of the nearest.
+ * - A length of ReverseSequence below 0 is 0, and one beyond the entries their number. LRN takes any size from 1 on.
  * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is
  *   rounded to the type. A dimension of size 1 is repeated where others with its label are larger, in other operands.
  *   Letters of a result that is not given are in the order of their codes, capitals first.
