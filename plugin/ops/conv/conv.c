@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conv and ConvTranspose with one to three spatial dimensions. */
-#include "ops/conv/conv.h"
-
 #include "core/status.h"
 #include "device/device.h"
+#include "ops/conv/conv_shape.h"
 #include "ops/conv/conv_spread.h"
 #include "ops/core/attribute.h"
 #include "ops/core/channels_last.h"
@@ -73,76 +72,12 @@ static const leati_kernel_set last_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_32] = LEATI_KERNELS_CONV_LAST_32,
 };
 
-/* Checks the channels of input and weights, by their shapes, against each other. */
-static int32_t check_channels(const int64_t *x, const int64_t *w, bool transposed, int64_t group, leat_error *err) {
-  int64_t grouped;
-  if (__builtin_mul_overflow(w[1], group, &grouped)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%lld groups of %lld channels are more than can be counted",
-                      (long long)group, (long long)w[1]);
-  }
-  const int64_t weights_in = transposed ? w[0] : grouped;
-  return x[1] == weights_in && w[0] % group == 0
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "an input of %lld channels does not fit weights for %lld in %lld groups", (long long)x[1],
-                          (long long)weights_in, (long long)group);
-}
-
-/* Checks input and weights against each other. */
-static int32_t check_operands(const leati_view *x, const leati_view *w, bool transposed, int64_t group,
-                              leat_error *err) {
-  return x->ndim >= 3 && w->ndim == x->ndim
-             ? check_channels(x->shape, w->shape, transposed, group, err)
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "a convolution needs input and weights of the same 3 to 5 dimensions; they have %d and %d",
-                          x->ndim, w->ndim);
-}
-
-/* Checks how far the window reaches. */
-static int32_t check_fit(const char *name, const leati_window_fit *fit, bool transposed, leat_error *err) {
-  for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
-    const int64_t reach = (fit->kernel[d] - 1) * fit->dilation[d] + 1;
-    const int64_t padding = fit->pad_begin[d] + fit->pad_end[d];
-    /* Coordinates are computed in 32 bits, on the larger of the two sides and with padding. */
-    const int64_t moved = (transposed ? fit->in[d] : fit->out[d]) * fit->stride[d];
-    if (moved + reach + fit->in[d] + fit->out[d] + padding > INT32_MAX) {
-      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a window reaches 2^31 pixels, padding included", name);
-    }
-    if (!transposed && fit->in[d] != 0 && fit->in[d] + padding < reach) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                        "a convolution over %lld pixels does not fit an image of %lld with %lld of padding",
-                        (long long)reach, (long long)fit->in[d], (long long)padding);
-    }
-  }
-  return LEAT_OK;
-}
-
-int32_t leati_conv_lay(const char *name, const leati_window *window, int64_t group, const leati_view *x,
-                       const leati_view *w, leati_window_fit *out, leat_error *err) {
-  LEATI_TRY(check_operands(x, w, false, group, err));
-  LEATI_TRY(leati_window_lay(window, x->ndim - 2, x->shape + 2, w->shape + 2, out, err));
-  return check_fit(name, out, false, err);
-}
-
 static int32_t lay(const leat_op *op, const leati_view *x, const leati_view *w, leati_window_fit *out,
                    leat_error *err) {
   const conv_state *state = leati_op_state_const(op);
-  const char *const name = leati_op_def_of(op)->info.name;
-  if (leati_op_def_of(op)->param != CONV_TRANSPOSE) {
-    return leati_conv_lay(name, &state->window, state->group, x, w, out, err);
-  }
-  LEATI_TRY(check_operands(x, w, true, state->group, err));
-  LEATI_TRY(leati_window_lay_transposed(&state->window, &state->transposed, x->ndim - 2, x->shape + 2, w->shape + 2,
-                                        out, err));
-  return check_fit(name, out, true, err);
-}
-
-bool leati_conv_is_pointwise(const leati_window_fit *fit) {
-  bool one = true;
-  for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
-    one = one && fit->kernel[d] == 1 && fit->stride[d] == 1 && fit->pad_begin[d] == 0 && fit->pad_end[d] == 0;
-  }
-  return one;
+  const leati_op_def *const def = leati_op_def_of(op);
+  return leati_conv_lay(def->info.name, &state->window, def->param == CONV_TRANSPOSE ? &state->transposed : NULL,
+                        state->group, x, w, out, err);
 }
 
 /* A gate has one element for each channel of each image. */
@@ -190,14 +125,32 @@ static int32_t conv_infer(const leat_op *op, const leati_call *call, leat_shape 
   return leati_input(call, 4) == NULL ? LEAT_OK : check_gate(state, &fit, x, leati_input(call, 4), err);
 }
 
-/* The tensors of a convolution, all compact but for those whose channels are next to each other in memory, and what is
- * done with a sum before it is stored. */
+/* A convolution with elements, of tensors as a call has them. */
+typedef struct conv_problem {
+  const leat_device *device;
+  const conv_state *state;
+  const leati_window_fit *fit;
+  const leati_view *x, *w, *y;
+  bool transposed, gated;
+} conv_problem;
+
+/* The tensors of a convolution as a method takes them: compact, or in NHWC layout. */
 typedef struct conv_job {
   const leati_view *x, *w, *y;
   const leati_view *bias, *residual, *gate; /* NULL: none */
-  const leati_epilogue *epilogue;
-  bool last_in, last_out; /* so in x and, for add_tiled(), in w; and in y and the residual */
+  bool last_in, last_out;                   /* NHWC: x and, for plan_tiled(), w; and y and the residual */
 } conv_job;
+
+static conv_problem problem_of(const leat_op *op, const leati_call *call, const leati_window_fit *fit) {
+  return (conv_problem){.device = leati_op_device(op),
+                        .state = leati_op_state_const(op),
+                        .fit = fit,
+                        .x = &call->inputs[0],
+                        .w = &call->inputs[1],
+                        .y = &call->outputs[0],
+                        .transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE,
+                        .gated = leati_input(call, 4) != NULL};
+}
 
 static void copy3(int32_t *to, const int64_t *from) {
   for (int32_t d = 0; d < 3; ++d) {
@@ -221,8 +174,10 @@ static bool knows_taps(const leati_window_fit *fit) {
   return fit->kernel[1] * fit->kernel[2] <= LEATI_DEPTHWISE_TAPS_MAX && fit->stride[2] <= 2 && fit->dilation[2] == 1;
 }
 
-static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit, const conv_job *job,
-                             leat_error *err) {
+static int32_t plan_depthwise(leati_planner *planner, const conv_problem *problem, const conv_job *job,
+                              leat_error *err) {
+  const leati_window_fit *const fit = problem->fit;
+  const leati_epilogue *const epilogue = &problem->state->epilogue;
   const leati_view *const x = job->x, *const y = job->y;
   depthwise_args args = {.strips = (uint32_t)((fit->out[2] + 3) / 4),
                          .channels_in = (uint32_t)x->shape[1],
@@ -244,14 +199,14 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
   copy3(args.dilation, fit->dilation);
   copy3(args.pad, fit->pad_begin);
   const bool sliding = fit->stride[2] == 1 && fit->dilation[2] == 1, known = x->count != 0 && knows_taps(fit);
-  const uint32_t residual = leati_epilogue_fill(job->epilogue, y->type, job->residual, &args.epilogue);
+  const uint32_t residual = leati_epilogue_fill(epilogue, y->type, job->residual, &args.epilogue);
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CONV_DEPTHWISE, y->type),
                    .constants.conv_depthwise = {.sliding = sliding && !known,
                                                 .kernel_y = known ? (uint32_t)fit->kernel[1] : 0,
                                                 .kernel_x = known ? (uint32_t)fit->kernel[2] : 0,
                                                 .stride_x = known ? (uint32_t)fit->stride[2] : 1,
-                                                .activation = job->epilogue->activation.operation,
+                                                .activation = epilogue->activation.operation,
                                                 .residual = residual}},
       .args = &args,
       .args_size = sizeof(args),
@@ -265,16 +220,17 @@ static int32_t add_depthwise(leati_planner *planner, const leati_window_fit *fit
 
 /* A kernel of one tap that moves by one is a plain product of weights and image; where the channels of the result are
  * next to each other, of image and weights, for one group. */
-static int32_t add_pointwise(leati_planner *planner, int64_t group, int64_t pixels, const conv_job *job,
-                             leat_error *err) {
+static int32_t plan_pointwise(leati_planner *planner, const conv_problem *problem, const conv_job *job,
+                              leat_error *err) {
   const leati_view *const x = job->x, *const y = job->y;
+  const int64_t group = problem->state->group, pixels = product3(problem->fit->out);
   const int64_t images = x->shape[0], channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
   const int64_t pixel = job->last_in ? leati_pixel_pitch(x) : 1, channel = job->last_in ? 1 : pixels;
   leati_gemm gemm = {.c = y,
                      .bias = job->bias,
                      .residual = job->residual,
                      .gate = job->gate,
-                     .epilogue = *job->epilogue,
+                     .epilogue = problem->state->epilogue,
                      .k = channels_in,
                      .bias_period = group,
                      .alpha = 1,
@@ -340,9 +296,11 @@ static bool holds_quads(const leati_view *view) {
 #define MOVED_SHARE 8
 
 /* Chooses the kernel of such a product, and tiles and splits in its argument record. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const conv_job *job, bool transposed, bool volume,
+static leati_pipeline_key choose_kernel(const conv_problem *problem, const conv_job *job, bool volume,
                                         uint32_t residual, leati_gemm_args *args, leati_tile *out_tile) {
-  const uint32_t activation = job->epilogue->activation.operation;
+  const leat_device *const device = problem->device;
+  const uint32_t activation = problem->state->epilogue.activation.operation;
+  const bool transposed = problem->transposed;
   /* takes_channels_last() asks for these too. */
   const leati_kernel_set *const kernels = job->last_in ? last_kernels : matrix_kernels;
   const leati_matrix_shape matrix = leati_gemm_matrix(device, kernels, job->y->type, args);
@@ -376,43 +334,48 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const conv_jo
                                                  .residual = residual}};
 }
 
-/* A convolution as a product for each group, of tensors with these shapes. */
-static leati_gemm_args product_of(const leati_window_fit *fit, int64_t group, const leati_view *x,
-                                  const leati_view *y) {
+/* A convolution as a product for each group. */
+static leati_gemm_args product_of(const conv_problem *problem) {
+  const leati_view *const x = problem->x, *const y = problem->y;
+  const int64_t group = problem->state->group;
   return (leati_gemm_args){.m = (uint32_t)(y->shape[1] / group),
-                           .n = (uint32_t)(y->shape[0] * product3(fit->out)),
-                           .k = (uint32_t)(x->shape[1] / group * product3(fit->kernel)),
+                           .n = (uint32_t)(y->shape[0] * product3(problem->fit->out)),
+                           .k = (uint32_t)(x->shape[1] / group * product3(problem->fit->kernel)),
                            .batch = (uint32_t)group};
 }
 
-/* Whether there are kernels for this convolution that read channels which are next to each other. */
-static bool takes_channels_last(const leat_device *device, const leati_window_fit *fit, int64_t group,
-                                const leati_view *x, const leati_view *y) {
-  const leati_gemm_args product = product_of(fit, group, x, y);
-  return x->count != 0 && x->shape[1] / group % CHANNELS_AT_ONCE == 0 && product3(fit->kernel) <= CHANNELS_TAPS_MAX &&
-         leati_gemm_matrix(device, last_kernels, y->type, &product).m != 0;
+/* Whether there are kernels for this convolution that read NHWC. */
+static bool takes_channels_last(const conv_problem *problem) {
+  if (problem->transposed || problem->gated) {
+    return false;
+  }
+  const leati_gemm_args product = product_of(problem);
+  return problem->x->count != 0 && problem->x->shape[1] / problem->state->group % CHANNELS_AT_ONCE == 0 &&
+         product3(problem->fit->kernel) <= CHANNELS_TAPS_MAX &&
+         leati_gemm_matrix(problem->device, last_kernels, problem->y->type, &product).m != 0;
 }
 
-/* Whether images and weights are moved so that their channels are next to each other before they are multiplied. They
- * are not where copying would be refused, or might leave too little memory: by the device's limit and not by what a
- * process may have now, because the same call is to give the same bits at any time. */
-static bool pays_channels_last(const leat_device *device, const leati_window_fit *fit, int64_t group,
-                               const leati_view *x, const leati_view *w, const leati_view *y) {
-  const leati_gemm_args product = product_of(fit, group, x, y);
+/* Whether images and weights are converted to NHWC before they are multiplied. They are not where copying would be
+ * refused, or might leave too little memory: by the device's limit and not by what a process may have now, because the
+ * same call is to give the same bits at any time. */
+static bool pays_channels_last(const conv_problem *problem) {
+  const leati_view *const x = problem->x, *const w = problem->w;
+  const leati_gemm_args product = product_of(problem);
   const leati_gemm_shape shape = {.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
   const uint64_t moved = x->count + w->count;
   return leati_check_reach(x, "x", NULL) == LEAT_OK && leati_check_reach(w, "w", NULL) == LEAT_OK &&
-         leati_conv_last_pays(&device->traits, &shape, moved) &&
-         moved * x->item_size <= device->physical->info.max_allocation_size / MOVED_SHARE;
+         leati_conv_last_pays(&problem->device->traits, &shape, moved) &&
+         moved * x->item_size <= problem->device->physical->info.max_allocation_size / MOVED_SHARE;
 }
 
-static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group, const leati_window_fit *fit,
-                         const conv_job *job, leat_error *err) {
+static int32_t plan_tiled(leati_planner *planner, const conv_problem *problem, const conv_job *job, leat_error *err) {
+  const leati_window_fit *const fit = problem->fit;
+  const int64_t group = problem->state->group;
   const leati_view *const x = job->x, *const w = job->w, *const y = job->y;
   const int64_t taps = product3(fit->kernel), pixels = product3(fit->out), plane = product3(fit->in);
   const int64_t channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
   const bool last = job->last_in;
-  conv_args args = {.gemm = product_of(fit, group, x, y),
+  conv_args args = {.gemm = product_of(problem),
                     .pixels = (uint32_t)pixels,
                     .out_height = (uint32_t)fit->out[1],
                     .out_width = (uint32_t)fit->out[2],
@@ -453,51 +416,122 @@ static int32_t add_tiled(leati_planner *planner, bool transposed, int64_t group,
   const bool whole = pixels % 4 == 0; /* groups of four pixels are of one image */
   args.gemm.vector = (whole && holds_quads(y) ? LEATI_VECTOR_C : 0) |
                      (whole && job->residual != NULL && holds_quads(job->residual) ? LEATI_VECTOR_RESIDUAL : 0);
-  const uint32_t residual = leati_epilogue_fill(job->epilogue, y->type, job->residual, &args.gemm.epilogue);
+  const uint32_t residual = leati_epilogue_fill(&problem->state->epilogue, y->type, job->residual, &args.gemm.epilogue);
   leati_tile tile;
-  leati_dispatch_desc dispatch = {
-      .pipeline = choose_kernel(planner->device, job, transposed, volume, residual, &args.gemm, &tile),
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {job->bias, &args.gemm.bias},
-                  {job->residual, &args.gemm.epilogue.residual}),
-      LEATI_WRITES({y, &args.gemm.c})};
+  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(problem, job, volume, residual, &args.gemm, &tile),
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {job->bias, &args.gemm.bias},
+                                              {job->residual, &args.gemm.epilogue.residual}),
+                                  LEATI_WRITES({y, &args.gemm.c})};
   return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_tile_size(tile), err);
 }
 
-/* How a convolution is computed. */
-typedef struct conv_way {
-  bool spread;               /* by leati_plan_conv_spread(); neither this nor one of the next: by add_tiled() */
-  bool pointwise, depthwise; /* by add_pointwise(), by add_depthwise() */
-  bool takes_last;           /* it is read as fast where its channels are next to each other, or faster */
-  bool last_in, last_out;    /* of conv_job */
-} conv_way;
-
-static conv_way find_way(const leat_op *op, const leat_device *device, const leati_call *call,
-                         const leati_window_fit *fit) {
-  const int64_t group = ((const conv_state *)leati_op_state_const(op))->group;
-  const leati_view *const x = &call->inputs[0], *const w = &call->inputs[1], *const y = &call->outputs[0];
-  const bool transposed = leati_op_def_of(op)->param == CONV_TRANSPOSE, gated = leati_input(call, 4) != NULL;
-  const bool one_tap = !transposed && leati_conv_is_pointwise(fit), lies_last = leati_is_channels_last(x);
-  conv_way way = {.depthwise = !transposed && !one_tap && group > 1 && w->shape[1] == 1 && fits_depthwise(device, fit),
-                  .last_out = leati_is_channels_last(y)};
-  if (transposed && group == 1 && leati_conv_is_spread(fit)) {
-    way.spread = true;
-    way.last_in = lies_last;
-    return way;
-  }
-  way.takes_last = !transposed && !way.depthwise && !gated && takes_channels_last(device, fit, group, x, y);
-  way.pointwise = one_tap && (group == 1 || !(way.last_out || (lies_last && way.takes_last)));
-  way.last_in = way.pointwise ? lies_last && group == 1 && !gated
-                              : way.takes_last && (lies_last || pays_channels_last(device, fit, group, x, w, y));
-  return way;
+static int32_t plan_spread(leati_planner *planner, const conv_problem *problem, const conv_job *job, leat_error *err) {
+  return leati_plan_conv_spread(planner, problem->fit, job->x, job->w, job->bias, job->y, err);
 }
 
-typedef int32_t put(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
+/* ---- Which method ----------------------------------------------------------------------------------------------- */
+
+static bool always(const conv_problem *problem) {
+  (void)problem;
+  return true;
+}
+
+static bool never(const conv_problem *problem) {
+  (void)problem;
+  return false;
+}
+
+static bool has_one_tap(const conv_problem *problem) {
+  return !problem->transposed && leati_conv_is_pointwise(problem->fit);
+}
+
+static bool is_in_nhwc(const conv_problem *problem) {
+  return leati_is_channels_last(problem->x);
+}
+
+static bool is_spread(const conv_problem *problem) {
+  return problem->transposed && problem->state->group == 1 && leati_conv_is_spread(problem->fit);
+}
+
+/* Groups are products of NCHW alone. */
+static bool is_pointwise(const conv_problem *problem) {
+  return has_one_tap(problem) &&
+         (problem->state->group == 1 ||
+          !(leati_is_channels_last(problem->y) || (is_in_nhwc(problem) && takes_channels_last(problem))));
+}
+
+static bool pointwise_reads_nhwc(const conv_problem *problem) {
+  return is_in_nhwc(problem) && problem->state->group == 1 && !problem->gated;
+}
+
+static bool is_depthwise(const conv_problem *problem) {
+  return !problem->transposed && problem->state->group > 1 && problem->w->shape[1] == 1 && !has_one_tap(problem) &&
+         fits_depthwise(problem->device, problem->fit);
+}
+
+static bool is_tiled_nhwc(const conv_problem *problem) {
+  return takes_channels_last(problem) && (is_in_nhwc(problem) || pays_channels_last(problem));
+}
+
+/* Gives a tensor in the layout that a method takes it in: itself, or a copy. */
+typedef int32_t layout_fn(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err);
+
+/* How a convolution may be computed. */
+typedef struct conv_method {
+  bool (*applies)(const conv_problem *problem);
+  bool (*reads_nhwc)(const conv_problem *problem); /* x; else it is compact */
+  layout_fn *lay_weights;
+  int32_t (*plan)(leati_planner *planner, const conv_problem *problem, const conv_job *job, leat_error *err);
+} conv_method;
+
+/* The first of them that applies is taken. */
+enum { SPREAD, POINTWISE, DEPTHWISE, TILED_NHWC, TILED };
+static const conv_method methods[] = {
+    [SPREAD] = {is_spread, is_in_nhwc, leati_plan_spread_weights, plan_spread},
+    [POINTWISE] = {is_pointwise, pointwise_reads_nhwc, leati_plan_compact, plan_pointwise},
+    [DEPTHWISE] = {is_depthwise, never, leati_plan_compact, plan_depthwise},
+    [TILED_NHWC] = {is_tiled_nhwc, always, leati_plan_channels_last, plan_tiled},
+    [TILED] = {always, never, leati_plan_compact, plan_tiled},
+};
+
+static const conv_method *find_method(const conv_problem *problem) {
+  const conv_method *method = methods;
+  while (!method->applies(problem)) {
+    ++method;
+  }
+  return method;
+}
+
+/* Gives the inputs of a call in the layouts that a method takes. `views`: room for all of them. */
+static int32_t lay_inputs(leati_planner *planner, const leati_call *call, const conv_method *method, leati_view *views,
+                          conv_job *job, leat_error *err) {
+  layout_fn *const lay_x = job->last_in ? leati_plan_channels_last : leati_plan_compact;
+  layout_fn *const lay_residual = job->last_out ? leati_plan_channels_last : leati_plan_compact;
+  LEATI_TRY(lay_x(planner, &call->inputs[0], &views[0], err));
+  LEATI_TRY(method->lay_weights(planner, &call->inputs[1], &views[1], err));
+  job->x = &views[0];
+  job->w = &views[1];
+  if (leati_input(call, 2) != NULL) {
+    leati_view bias = call->inputs[2];
+    bias.compact = bias.compact && (!job->last_out || holds_quads(&bias));
+    LEATI_TRY(leati_plan_compact(planner, &bias, &views[2], err));
+    job->bias = &views[2];
+  }
+  if (leati_input(call, 3) != NULL) {
+    LEATI_TRY(lay_residual(planner, &call->inputs[3], &views[3], err));
+    job->residual = &views[3];
+  }
+  if (leati_input(call, 4) != NULL) {
+    LEATI_TRY(leati_plan_compact(planner, &call->inputs[4], &views[4], err));
+    job->gate = &views[4];
+  }
+  return LEAT_OK;
+}
 
 static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const conv_state *state = leati_op_state_const(op);
-  const leati_view *y = &call->outputs[0];
+  const leati_view *const y = &call->outputs[0];
   if (y->count == 0) {
     return LEAT_OK;
   }
@@ -509,85 +543,43 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
                         "a convolution of tensors with 2^31 elements or more is not supported");
     }
   }
-  const conv_way way = find_way(op, planner->device, call, &fit);
-  leati_view x, w, b, z, g;
-  conv_job job = {
-      .x = &x, .w = &w, .y = y, .epilogue = &state->epilogue, .last_in = way.last_in, .last_out = way.last_out};
-  put *const put_x = way.last_in ? leati_plan_channels_last : leati_plan_compact;
-  put *const put_w = way.spread                      ? leati_plan_spread_weights
-                     : way.last_in && !way.pointwise ? leati_plan_channels_last
-                                                     : leati_plan_compact;
-  put *const put_residual = way.last_out ? leati_plan_channels_last : leati_plan_compact;
-  LEATI_TRY(put_x(planner, &call->inputs[0], &x, err));
-  LEATI_TRY(put_w(planner, &call->inputs[1], &w, err));
-  if (leati_input(call, 2) != NULL) {
-    leati_view bias = call->inputs[2];
-    bias.compact = bias.compact && (!way.last_out || holds_quads(&bias));
-    LEATI_TRY(leati_plan_compact(planner, &bias, &b, err));
-    job.bias = &b;
-  }
-  if (leati_input(call, 3) != NULL) {
-    LEATI_TRY(put_residual(planner, &call->inputs[3], &z, err));
-    job.residual = &z;
-  }
-  if (leati_input(call, 4) != NULL) {
-    LEATI_TRY(leati_plan_compact(planner, &call->inputs[4], &g, err));
-    job.gate = &g;
-  }
-  if (way.spread) {
-    return leati_plan_conv_spread(planner, &fit, &x, &w, job.bias, y, err);
-  }
-  if (way.pointwise) {
-    return add_pointwise(planner, state->group, product3(fit.out), &job, err);
-  }
-  if (way.depthwise) {
-    return add_depthwise(planner, &fit, &job, err);
-  }
-  return add_tiled(planner, leati_op_def_of(op)->param == CONV_TRANSPOSE, state->group, &fit, &job, err);
+  const conv_problem problem = problem_of(op, call, &fit);
+  const conv_method *const method = find_method(&problem);
+  conv_job job = {.y = y, .last_in = method->reads_nhwc(&problem), .last_out = leati_is_channels_last(y)};
+  leati_view views[5];
+  LEATI_TRY(lay_inputs(planner, call, method, views, &job, err));
+  return method->plan(planner, &problem, &job, err);
 }
 
 /* Channels are stored four at a time where they are next to each other, by the kernels for matrix hardware alone. */
 static leati_channels_last_use conv_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
-  const conv_state *const state = leati_op_state_const(op);
-  const leati_view *const x = &call->inputs[0], *const y = &call->outputs[0];
-  leati_channels_last_use use = {0};
   leati_window_fit fit;
-  if (y->count == 0 || x->count == 0 || x->count > INT32_MAX || y->count > INT32_MAX || leati_input(call, 4) != NULL ||
-      lay(op, x, &call->inputs[1], &fit, NULL) != LEAT_OK) {
+  const conv_problem problem = problem_of(op, call, &fit);
+  const leati_view *const x = problem.x, *const w = problem.w, *const y = problem.y;
+  leati_channels_last_use use = {0};
+  if (y->count == 0 || x->count == 0 || x->count > INT32_MAX || y->count > INT32_MAX || problem.gated ||
+      lay(op, x, w, &fit, NULL) != LEAT_OK) {
     return use;
   }
-  const leati_gemm_args product = product_of(&fit, state->group, x, y);
-  const conv_way way = find_way(op, leati_op_device(op), call, &fit);
-  const leat_device *const device = leati_op_device(op);
-  const leati_view *const w = &call->inputs[1];
-  if (way.spread) {
-    return leati_conv_spread_use(device, x, w, y, constants);
+  const conv_method *const method = find_method(&problem);
+  if (method == &methods[SPREAD]) {
+    return leati_conv_spread_use(problem.device, x, w, y, constants);
   }
-  const bool turns = way.takes_last && !way.pointwise && leati_has_channels(w); /* weights, where x lies so */
-  if (way.depthwise) {
+  if (method == &methods[DEPTHWISE]) {
     return use;
   }
+  const leati_gemm_args product = product_of(&problem);
+  const bool takes = takes_channels_last(&problem);
+  /* Weights in NHWC layout too, where x is. */
+  const bool converts_weights = takes && method != &methods[POINTWISE] && leati_has_channels(w);
   /* Weights that are copied for each call cost more than most convolutions gain. */
-  use.reads = use.gains = way.takes_last && (!turns || leati_has_input(constants, 1) ||
-                                             pays_channels_last(device, &fit, state->group, x, w, y))
-                              ? 1u << 0
-                              : 0;
-  use.orders = turns && way.last_in ? constants & 1u << 1 : 0;
+  use.reads = use.gains =
+      takes && (!converts_weights || leati_has_input(constants, 1) || pays_channels_last(&problem)) ? 1u << 0 : 0;
+  use.orders = converts_weights && method == &methods[TILED_NHWC] ? constants & 1u << 1 : 0;
   use.follows = 1u << 3;
-  use.writes =
-      y->shape[1] / state->group % 4 == 0 && leati_gemm_matrix(device, matrix_kernels, y->type, &product).m != 0;
+  use.writes = y->shape[1] / problem.state->group % 4 == 0 &&
+               leati_gemm_matrix(problem.device, matrix_kernels, y->type, &product).m != 0;
   return use;
-}
-
-int32_t leati_conv_read(const leati_op_def *def, const leati_op_desc *desc, leati_window *window, int64_t *out_group,
-                        leat_error *err) {
-  LEATI_TRY(leati_window_read(desc, window, err));
-  *out_group = leati_attr_int(desc, "group", 1);
-  if (*out_group < 1 || *out_group > INT32_MAX) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute group is %lld; it must be at least 1",
-                      def->info.name, (long long)*out_group);
-  }
-  return LEAT_OK;
 }
 
 static int32_t read_state(const leati_op_def *def, const leati_op_desc *desc, conv_state *state, leat_error *err) {
@@ -607,14 +599,14 @@ static int32_t conv_supports(const leati_op_def *def, leat_device *device, const
   }
   /* Often batches or pixels are not known, so that nothing is inferred yet, and the channels are. */
   const bool known = x->ndim >= 3 && w->ndim >= 3 && x->shape[1] >= 0 && w->shape[0] >= 0 && w->shape[1] >= 0;
-  return known ? check_channels(x->shape, w->shape, def->param == CONV_TRANSPOSE, state.group, err) : LEAT_OK;
+  return known ? leati_conv_check_channels(x->shape, w->shape, def->param == CONV_TRANSPOSE, state.group, err)
+               : LEAT_OK;
 }
 
 static int32_t conv_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   return read_state(leati_op_def_of(op), desc, leati_op_state(op), err);
 }
 
-LEATI_ATTRIBUTE(leati_attribute_group, "group", INT);
 static LEATI_ATTRIBUTE(attribute_output_padding, "output_padding", INTS);
 static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 

@@ -4,7 +4,7 @@
 
 #include "core/status.h"
 #include "device/device.h"
-#include "ops/conv/conv.h"
+#include "ops/conv/conv_shape.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
 #include "ops/core/movement.h"
@@ -125,7 +125,7 @@ static int32_t conv_integer_infer(const leat_op *op, const leati_call *call, lea
   const conv_inputs in = inputs_of(op, call);
   leati_window_fit fit;
   out[0].dtype = leati_dtype_of(leati_integer_product_type(in.x_scale, in.y_scale, in.y_zero));
-  LEATI_TRY(leati_conv_lay(name, &state->window, state->group, in.x, in.w, &fit, err));
+  LEATI_TRY(leati_conv_lay(name, &state->window, NULL, state->group, in.x, in.w, &fit, err));
   LEATI_TRY(check_places(name, &in, err));
   out[0].ndim = in.x->ndim;
   out[0].dims[0] = in.x->shape[0];
@@ -329,7 +329,8 @@ static bool can_be_last(const leati_view *image, int64_t group) {
 
 static int32_t lay(const leat_op *op, const conv_inputs *in, const leati_view *y, conv_job *job, leat_error *err) {
   const conv_integer_state *const state = leati_op_state_const(op);
-  LEATI_TRY(leati_conv_lay(leati_op_def_of(op)->info.name, &state->window, state->group, in->x, in->w, &job->fit, err));
+  LEATI_TRY(
+      leati_conv_lay(leati_op_def_of(op)->info.name, &state->window, NULL, state->group, in->x, in->w, &job->fit, err));
   job->group = state->group;
   job->places = product3(job->fit.out);
   job->terms = terms_of(in->w);
