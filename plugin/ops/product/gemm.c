@@ -248,31 +248,6 @@ bool leati_gemm_on_matrices(const leat_device *device, uint64_t type, const leat
   return leati_gemm_matrix(device, matrix_kernels, type, args).m != 0;
 }
 
-/* Chooses the kernel of such a product, and tiles and splits in its argument record. */
-static leati_pipeline_key choose_matrix_kernel(const leat_device *device, leati_matrix_shape matrix,
-                                               const leati_gemm *gemm, uint32_t mode_a, uint32_t mode_b,
-                                               uint32_t residual, leati_gemm_args *args, uint32_t *out_tile_size) {
-  const uint32_t subgroup = device->physical->subgroup_size;
-  const leati_tile tile = leati_gemm_choose_matrix_tile(device, LEATI_WORK_PRODUCT, args);
-  *out_tile_size = leati_tile_size(tile);
-  const uint32_t wide_a = leati_operand_width(tile, gemm->a, mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
-                                              gemm->batch_rank, gemm->a_batch);
-  const uint32_t wide_b = leati_operand_width(tile, gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k,
-                                              gemm->batch_rank, gemm->b_batch);
-  return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[tile], gemm->c->type),
-                              .constants.gemm_matrix = {.mode_a = mode_a,
-                                                        .mode_b = mode_b,
-                                                        .activation = gemm->epilogue.activation.operation,
-                                                        .residual = residual,
-                                                        .spread = gemm->rows != NULL,
-                                                        .wide = wide_a | wide_b << 1,
-                                                        .subgroup_size = subgroup,
-                                                        .matrix_m = matrix.m,
-                                                        .matrix_n = matrix.n,
-                                                        .matrix_k = matrix.k,
-                                                        .threads = subgroup * leati_matrix_subgroups(tile, true)}};
-}
-
 static uint32_t mode_of_a(const leati_gemm *gemm) {
   return leati_operand_mode(gemm->a->address, gemm->a->item_size, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
                             gemm->batch_rank, gemm->a_batch);
@@ -283,57 +258,133 @@ static uint32_t mode_of_b(const leati_gemm *gemm) {
                             gemm->batch_rank, gemm->b_batch);
 }
 
-/* Chooses the kernel of a product, and tiles and splits in its argument record. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const leati_gemm *gemm, bool skinny,
-                                        leati_gemm_args *args, uint32_t *out_tile_size) {
-  const uint32_t activation = gemm->epilogue.activation.operation;
-  const uint32_t residual = leati_epilogue_fill(&gemm->epilogue, gemm->c->type, gemm->residual, &args->epilogue);
-  uint32_t mode_b = mode_of_b(gemm);
-  const uint32_t mode_a = mode_of_a(gemm);
-  if (skinny) {
-    const bool eights =
-        is_wide(gemm->b, mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
-    const uint32_t along =
-        leati_gemv_along(&device->traits, mode_a, mode_b, eights, args->n, gemm->b_k, gemm->b_column);
-    const leati_gemm_shape shape = shape_of(args);
-    const leati_gemv_cut cut = leati_gemm_cut_skinny(&device->traits, &shape, along);
-    leati_gemm_take_cut(args, &cut.gemm);
-    *out_tile_size = 4 * cut.threads; /* four elements of each thread */
-    uint32_t rows = 1;
-    while (rows < args->m) {
-      rows *= 2;
-    }
-    return (leati_pipeline_key){
-        .kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
-        .constants.gemv = {.rows = rows,
-                           .along_k = along,
-                           .lanes = cut.lanes,
-                           .threads = cut.threads,
-                           .activation = activation,
-                           .residual = residual,
-                           .fours_a = mode_a == LEATI_MODE_QUADS_K && along >= LEATI_ALONG_K_QUADS}};
-  }
-  const leati_matrix_shape matrix = leati_gemm_matrix(device, matrix_kernels, gemm->c->type, args);
-  if (gemm->gate == NULL && matrix.m != 0) {
-    return choose_matrix_kernel(device, matrix, gemm, mode_a, mode_b, residual, args, out_tile_size);
-  }
-  if (gemm->gate != NULL && mode_b == LEATI_MODE_QUADS_K) {
-    mode_b = LEATI_MODE_SINGLES_K; /* one element of the gate is for all that are read at once */
-  }
-  const leati_tile tile = leati_gemm_choose_tile(device, LEATI_WORK_PRODUCT, args);
+/* ---- Which kernel ------------------------------------------------------------------------------------------------ */
+
+/* A product whose kernel is looked for. */
+typedef struct gemm_problem {
+  const leat_device *device;
+  const leati_gemm *gemm;
+  uint32_t mode_a, mode_b;
+  uint32_t activation, residual;
+  leati_matrix_shape matrix; /* all 0: matrix hardware does not compute it */
+  bool skinny;
+} gemm_problem;
+
+/* A kind of kernels for products. */
+typedef struct gemm_method {
+  bool (*applies)(const gemm_problem *problem);
+  /* Chooses one, and tiles and splits in the argument record. */
+  leati_pipeline_key (*choose)(const gemm_problem *problem, leati_gemm_args *args, uint32_t *out_tile_size);
+} gemm_method;
+
+static bool is_skinny(const gemm_problem *problem) {
+  return problem->skinny;
+}
+
+static leati_pipeline_key choose_gemv(const gemm_problem *problem, leati_gemm_args *args, uint32_t *out_tile_size) {
+  const leati_gemm *const gemm = problem->gemm;
+  const leati_traits *const traits = &problem->device->traits;
+  const bool eights =
+      is_wide(gemm->b, problem->mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
+  const uint32_t along =
+      leati_gemv_along(traits, problem->mode_a, problem->mode_b, eights, args->n, gemm->b_k, gemm->b_column);
   const leati_gemm_shape shape = shape_of(args);
-  const leati_kernel_set kernels = leati_gemm_more_slices_pay(&device->traits, &shape, tile, args->splits)
+  const leati_gemv_cut cut = leati_gemm_cut_skinny(traits, &shape, along);
+  leati_gemm_take_cut(args, &cut.gemm);
+  *out_tile_size = 4 * cut.threads; /* four elements of each thread */
+  uint32_t rows = 1;
+  while (rows < args->m) {
+    rows *= 2;
+  }
+  return (leati_pipeline_key){
+      .kernel = leati_kernel_find(LEATI_KERNELS_GEMV, gemm->c->type),
+      .constants.gemv = {.rows = rows,
+                         .along_k = along,
+                         .lanes = cut.lanes,
+                         .threads = cut.threads,
+                         .activation = problem->activation,
+                         .residual = problem->residual,
+                         .fours_a = problem->mode_a == LEATI_MODE_QUADS_K && along >= LEATI_ALONG_K_QUADS}};
+}
+
+static bool has_matrices(const gemm_problem *problem) {
+  return problem->matrix.m != 0;
+}
+
+static leati_pipeline_key choose_matrices(const gemm_problem *problem, leati_gemm_args *args, uint32_t *out_tile_size) {
+  const leati_gemm *const gemm = problem->gemm;
+  const uint32_t subgroup = problem->device->physical->subgroup_size;
+  const leati_tile tile = leati_gemm_choose_matrix_tile(problem->device, LEATI_WORK_PRODUCT, args);
+  *out_tile_size = leati_tile_size(tile);
+  const uint32_t wide_a = leati_operand_width(tile, gemm->a, problem->mode_a, gemm->a_row, gemm->m, gemm->a_k, gemm->k,
+                                              gemm->batch_rank, gemm->a_batch);
+  const uint32_t wide_b = leati_operand_width(tile, gemm->b, problem->mode_b, gemm->b_column, gemm->n, gemm->b_k,
+                                              gemm->k, gemm->batch_rank, gemm->b_batch);
+  return (leati_pipeline_key){.kernel = leati_kernel_find(matrix_kernels[tile], gemm->c->type),
+                              .constants.gemm_matrix = {.mode_a = problem->mode_a,
+                                                        .mode_b = problem->mode_b,
+                                                        .activation = problem->activation,
+                                                        .residual = problem->residual,
+                                                        .spread = gemm->rows != NULL,
+                                                        .wide = wide_a | wide_b << 1,
+                                                        .subgroup_size = subgroup,
+                                                        .matrix_m = problem->matrix.m,
+                                                        .matrix_n = problem->matrix.n,
+                                                        .matrix_k = problem->matrix.k,
+                                                        .threads = subgroup * leati_matrix_subgroups(tile, true)}};
+}
+
+static bool always(const gemm_problem *problem) {
+  (void)problem;
+  return true;
+}
+
+static leati_pipeline_key choose_tiles(const gemm_problem *problem, leati_gemm_args *args, uint32_t *out_tile_size) {
+  const leati_gemm *const gemm = problem->gemm;
+  /* One element of a gate is for all that are read at once. */
+  const bool splits_quads = gemm->gate != NULL && problem->mode_b == LEATI_MODE_QUADS_K;
+  const leati_tile tile = leati_gemm_choose_tile(problem->device, LEATI_WORK_PRODUCT, args);
+  const leati_gemm_shape shape = shape_of(args);
+  const leati_kernel_set kernels = leati_gemm_more_slices_pay(&problem->device->traits, &shape, tile, args->splits)
                                        ? LEATI_KERNELS_GEMM_32_SLICES
                                        : tile_kernels[tile];
   *out_tile_size = leati_tile_size(tile);
   return (leati_pipeline_key){.kernel = leati_kernel_find(kernels, gemm->c->type),
-                              .constants.gemm = {.mode_a = mode_a,
-                                                 .mode_b = mode_b,
+                              .constants.gemm = {.mode_a = problem->mode_a,
+                                                 .mode_b = splits_quads ? LEATI_MODE_SINGLES_K : problem->mode_b,
                                                  .split = args->splits > 1,
-                                                 .activation = activation,
-                                                 .residual = residual,
+                                                 .activation = problem->activation,
+                                                 .residual = problem->residual,
                                                  .spread = gemm->rows != NULL,
                                                  .gated = gemm->gate != NULL}};
+}
+
+/* The first of them that applies is taken. */
+static const gemm_method methods[] = {
+    {is_skinny, choose_gemv},
+    {has_matrices, choose_matrices},
+    {always, choose_tiles},
+};
+
+/* Chooses the kernel of a product, and tiles and splits in its argument record. */
+static leati_pipeline_key choose_kernel(const leat_device *device, const leati_gemm *gemm, bool skinny,
+                                        leati_gemm_args *args, uint32_t *out_tile_size) {
+  gemm_problem problem = {
+      .device = device,
+      .gemm = gemm,
+      .mode_a = mode_of_a(gemm),
+      .mode_b = mode_of_b(gemm),
+      .activation = gemm->epilogue.activation.operation,
+      .residual = leati_epilogue_fill(&gemm->epilogue, gemm->c->type, gemm->residual, &args->epilogue),
+      .skinny = skinny};
+  if (!skinny && gemm->gate == NULL) {
+    problem.matrix = leati_gemm_matrix(device, matrix_kernels, gemm->c->type, args);
+  }
+  const gemm_method *method = methods;
+  while (!method->applies(&problem)) {
+    ++method;
+  }
+  return method->choose(&problem, args, out_tile_size);
 }
 
 /* Whether a product of few rows or columns would go to matrix hardware as well as to the kernel for those: where each

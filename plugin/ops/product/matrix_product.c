@@ -1,32 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ops/product/matrix_product.h"
 
+#include "core/status.h"
 #include "device/device.h"
+#include "ops/core/attribute.h"
 #include "ops/core/dims.h"
+
+/* ---- Attributes -------------------------------------------------------------------------------------------------- */
+
+LEATI_ATTRIBUTE(leati_attribute_trans_a, "transA", INT);
+LEATI_ATTRIBUTE(leati_attribute_trans_b, "transB", INT);
+
+int32_t leati_matrix_product_read(const leati_op_def *def, const leati_op_desc *desc, leati_matrix_product_state *out,
+                                  leat_error *err) {
+  out->alpha = leati_attr_float(desc, "alpha", 1.0f);
+  out->beta = leati_attr_float(desc, "beta", 1.0f);
+  out->trans_a = leati_attr_int(desc, "transA", 0) != 0;
+  out->trans_b = leati_attr_int(desc, "transB", 0) != 0;
+  LEATI_TRY(
+      leati_matrix_check_product(def->info.name, &desc->inputs[0], &desc->inputs[1], out->trans_a, out->trans_b, err));
+  return leati_epilogue_read(def, desc, &out->epilogue, err);
+}
+
+/* ---- The product ------------------------------------------------------------------------------------------------- */
+
+leati_gemm leati_gemm_of(const leati_matrix *ma, const leati_matrix *mb, const leati_view *a, const leati_view *b,
+                         const leati_view *c) {
+  return (leati_gemm){.a = a,
+                      .b = b,
+                      .c = c,
+                      .m = ma->rows,
+                      .n = mb->columns,
+                      .k = ma->columns,
+                      .a_row = ma->row_stride,
+                      .a_k = ma->column_stride,
+                      .b_k = mb->row_stride,
+                      .b_column = mb->column_stride,
+                      .alpha = 1,
+                      .beta = 1};
+}
 
 leati_gemm leati_product_of(const leati_view *a, const leati_view *b, const leati_view *c, const leati_view *bias,
                             bool trans_b) {
-  const int32_t rank = a->ndim > 2 ? a->ndim - 2 : 0, k = a->ndim - 1;
+  const leati_matrix ma = leati_matrix_of(a, false, true), mb = leati_matrix_of(b, trans_b, false);
   int64_t dims[LEAT_MAX_RANK], strides[1][LEAT_MAX_RANK];
-  leati_gemm gemm = {.a = a,
-                     .b = b,
-                     .c = c,
-                     .bias = bias,
-                     .m = k > 0 ? a->shape[k - 1] : 1,
-                     .n = b->shape[trans_b ? 0 : 1],
-                     .k = a->shape[k],
-                     .a_row = k > 0 ? a->strides[k - 1] : 0,
-                     .a_k = a->strides[k],
-                     .b_k = b->strides[trans_b ? 1 : 0],
-                     .b_column = b->strides[trans_b ? 0 : 1],
-                     .bias_column = bias != NULL ? bias->strides[0] : 0,
-                     .alpha = 1,
-                     .beta = 1};
-  for (int32_t d = 0; d < rank; ++d) {
+  leati_gemm gemm = leati_gemm_of(&ma, &mb, a, b, c);
+  gemm.bias = bias;
+  gemm.bias_column = bias != NULL ? bias->strides[0] : 0;
+  for (int32_t d = 0; d < ma.batch.ndim; ++d) {
     dims[d] = a->shape[d];
     strides[0][d] = a->strides[d];
   }
-  gemm.batch_rank = rank > 0 ? leati_collapse(rank, dims, 1, strides) : 0;
+  gemm.batch_rank = ma.batch.ndim > 0 ? leati_collapse(ma.batch.ndim, dims, 1, strides) : 0;
   for (int32_t d = 0; d < gemm.batch_rank; ++d) {
     gemm.batch_shape[d] = dims[d];
     gemm.a_batch[d] = strides[0][d];
@@ -104,4 +129,22 @@ bool leati_product_reads(const leat_device *device, const leati_view *a, const l
   const int64_t rows = joined && mb.columns != 0 ? (int64_t)c->count / mb.columns : ma.rows;
   return !leati_gemm_is_skinny(&device->traits, false, rows, mb.columns) ||
          quads_of(&lies, view->address, first) == quads_of(&would, 0, first);
+}
+
+bool leati_matrix_product_reads_view(const leat_op *op, const leati_matrix_product_state *state, const leati_call *call,
+                                     uint32_t i) {
+  const leati_view *const view = &call->inputs[i];
+  return i > 1 ? leati_view_walkable(view) && view->ndim <= 2
+               : leati_product_reads(leati_op_device(op), &call->inputs[0], &call->inputs[1], &call->outputs[0],
+                                     state->trans_a, state->trans_b, i == 0);
+}
+
+uint32_t leati_matrix_product_transposes(const leat_op *op, const leati_matrix_product_state *state,
+                                         const leati_call *call, uint32_t constants) {
+  const leati_view *a = &call->inputs[0], *b = &call->inputs[1];
+  if (!leati_has_input(constants, 1) || b->ndim != 2 || a->ndim < 2 || state->trans_a || a->count == 0) {
+    return 0;
+  }
+  const leati_gemm gemm = leati_product_of(a, b, &call->outputs[0], NULL, state->trans_b);
+  return leati_gemm_gains_along_k(leati_op_device(op), &gemm) ? 1u << 1 : 0;
 }

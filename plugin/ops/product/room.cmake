@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Products of matrices.
-leat_room(FAMILIES matmul multi_matmul matmul_nbits matmul_integer einsum
+leat_room(FAMILIES matmul gemm_op multi_matmul matmul_nbits matmul_integer einsum
   SOURCES equation factor gemm integer_product matrix_product)
 
 set(types F32 F16 BF16)
