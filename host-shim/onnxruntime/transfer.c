@@ -19,9 +19,19 @@ typedef struct transfer {
 /* One end of a copy. */
 typedef struct end {
   leati_shared_device *device; /* NULL: the host */
+  leati_shared_device *writer; /* the device that writes to this memory of the host; NULL: it is the host's alone */
   void *data;                  /* host pointer or device address */
   size_t size;                 /* bytes */
 } end;
+
+/* A copy of a tensor that ONNX Runtime asks for. */
+typedef struct copy {
+  const leati_runtime *runtime;
+  end from, to;                    /* of the same size, which is not 0 */
+  const leati_sync_stream *stream; /* NULL: none of ours */
+  bool one_device;                 /* there is only one */
+  bool *waited;                    /* across the tensors of one call: that device has been waited for */
+} copy;
 
 /* Whether the CPU can read and write a memory by its pointers. */
 static bool is_host(const leati_runtime *runtime, const OrtMemoryDevice *memory) {
@@ -132,7 +142,8 @@ OrtStatus *leati_transfer_within(leati_shared_device *device, leat_stream *strea
                                  size_t size) {
   const void *data = NULL;
   OrtStatus *status = device->runtime->ort->GetTensorData(src, &data);
-  const end from = {device, (void *)(uintptr_t)data, size}, to = {device, dst, size};
+  const end from = {.device = device, .data = (void *)(uintptr_t)data, .size = size};
+  const end to = {.device = device, .data = dst, .size = size};
   return status || size == 0 ? status : copy_bytes(device->runtime, stream, &from, &to);
 }
 
@@ -156,46 +167,53 @@ static OrtStatus *copy_and_wait(leati_shared_device *device, const end *src, con
   return late;
 }
 
-/* Devices do not see each other's memory: the bytes go through the host. */
-static OrtStatus *copy_across(const leati_runtime *runtime, const end *src, const end *dst) {
-  end middle = {.data = malloc(src->size), .size = src->size};
-  if (!middle.data) {
-    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a copy of %zu bytes", src->size);
+/* ---- By kind ---------------------------------------------------------------------------------------------------- */
+
+/* Copies within the host. What writes to either memory is waited for: the work of the stream, if the copy has one of
+ * that device, or else all of the device. */
+static OrtStatus *copy_within_host(const copy *it) {
+  leati_shared_device *const writers[2] = {it->from.writer, it->to.writer == it->from.writer ? NULL : it->to.writer};
+  OrtStatus *status = NULL;
+  for (int i = 0; i < 2 && !status; i++) {
+    if (it->stream && it->stream->device == writers[i]) {
+      status = wait_for(it->runtime, it->stream->handle);
+    } else {
+      leati_shared_device_wait(writers[i]);
+    }
   }
-  leati_shared_device_wait(src->device);
-  leati_shared_device_wait(dst->device);
-  OrtStatus *status = copy_and_wait(src->device, src, &middle);
   if (!status) {
-    status = copy_and_wait(dst->device, &middle, dst);
+    memmove(it->to.data, it->from.data, it->from.size);
+  }
+  return status;
+}
+
+/* Devices do not see each other's memory: the bytes go through the host. */
+static OrtStatus *copy_across(const copy *it) {
+  end middle = {.data = malloc(it->from.size), .size = it->from.size};
+  if (!middle.data) {
+    return leati_status(it->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a copy of %zu bytes",
+                        middle.size);
+  }
+  leati_shared_device_wait(it->from.device);
+  leati_shared_device_wait(it->to.device);
+  OrtStatus *status = copy_and_wait(it->from.device, &it->from, &middle);
+  if (!status) {
+    status = copy_and_wait(it->to.device, &middle, &it->to);
   }
   free(middle.data);
   return status;
 }
 
-/* Copies within the host. What writes to either memory is waited for: the work of the stream, if the copy has one of
- * that device, or else all of the device. */
-static OrtStatus *copy_within_host(const transfer *self, const end *src, const end *dst, OrtSyncStream *stream,
-                                   leati_shared_device *from, leati_shared_device *to) {
-  const leati_sync_stream *ours = leati_sync_stream_of(self->runtime, stream);
-  leati_shared_device *devices[2] = {from, to == from ? NULL : to};
-  OrtStatus *status = NULL;
-  for (int i = 0; i < 2 && !status; i++) {
-    if (ours && ours->device == devices[i]) {
-      status = wait_for(self->runtime, ours->handle);
-    } else {
-      leati_shared_device_wait(devices[i]);
-    }
-  }
-  if (!status) {
-    memmove(dst->data, src->data, src->size);
-  }
-  return status;
+static leati_shared_device *device_of_copy(const copy *it) {
+  return it->from.device ? it->from.device : it->to.device;
 }
 
 /* Copies from or to a device on a stream of ONNX Runtime's. */
-static OrtStatus *copy_on(leati_shared_device *device, leat_stream *stream, const end *from, const end *to) {
-  const leati_runtime *runtime = device->runtime;
-  const bool to_host = !to->device;
+static OrtStatus *copy_on_stream(const copy *it) {
+  const leati_runtime *runtime = it->runtime;
+  leati_shared_device *const device = device_of_copy(it);
+  leat_stream *const stream = it->stream->handle;
+  const bool to_host = !it->to.device;
   bool in_run = false;
   OrtStatus *status = leati_run_note(device, stream, to_host, &in_run);
   if (!status && !in_run) {
@@ -204,7 +222,7 @@ static OrtStatus *copy_on(leati_shared_device *device, leat_stream *stream, cons
     status = leati_shared_device_catch_up(device, stream, &published);
   }
   if (!status) {
-    status = copy_bytes(runtime, stream, from, to);
+    status = copy_bytes(runtime, stream, &it->from, &it->to);
   }
   if (!status && !in_run && !to_host) {
     status = leati_shared_device_publish(device, stream);
@@ -219,44 +237,59 @@ static OrtStatus *copy_on(leati_shared_device *device, leat_stream *stream, cons
   return status;
 }
 
-/* Copies one tensor. `*waited` tells, across the tensors of one call, that pending work has been waited for. */
-static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *dst, OrtSyncStream *stream,
-                           bool *waited) {
+/* Copies from or to a device that has no stream of ONNX Runtime's for it. */
+static OrtStatus *copy_without_stream(const copy *it) {
+  leati_shared_device *const device = device_of_copy(it);
+  if (!*it->waited) {
+    leati_shared_device_wait(device);
+    *it->waited = it->one_device;
+  }
+  return copy_and_wait(device, &it->from, &it->to);
+}
+
+typedef OrtStatus *copy_fn(const copy *it);
+
+/* What copies between such ends. */
+static copy_fn *find_copy(const copy *it) {
+  if (!it->from.device && !it->to.device) {
+    return copy_within_host;
+  }
+  if (it->from.device && it->to.device && it->from.device != it->to.device) {
+    return copy_across;
+  }
+  return it->stream && it->stream->device == device_of_copy(it) ? copy_on_stream : copy_without_stream;
+}
+
+/* Finds the devices of both ends. */
+static OrtStatus *find_ends(const transfer *self, const OrtValue *src, const OrtValue *dst, end *from, end *to) {
   const leati_runtime *runtime = self->runtime;
   const OrtMemoryDevice *src_memory = runtime->ep->Value_GetMemoryDevice(src);
   const OrtMemoryDevice *dst_memory = runtime->ep->Value_GetMemoryDevice(dst);
   if (!src_memory || !dst_memory) {
     return leati_status(runtime, ORT_INVALID_ARGUMENT, LEATI_PROVIDER_NAME ": only tensors can be copied");
   }
-  end from = {.device = device_of(self, src_memory)};
-  end to = {.device = device_of(self, dst_memory)};
-  leati_shared_device *from_host = device_of_host(self, src_memory), *to_host = device_of_host(self, dst_memory);
-  if ((!from.device && !is_host(runtime, src_memory)) || (!to.device && !is_host(runtime, dst_memory)) ||
-      (!from.device && !to.device && !from_host && !to_host)) {
-    return leati_status(runtime, ORT_INVALID_ARGUMENT,
-                        LEATI_PROVIDER_NAME
-                        ": copies go between the host and devices of Leat, or between such devices");
+  *from = (end){.device = device_of(self, src_memory), .writer = device_of_host(self, src_memory)};
+  *to = (end){.device = device_of(self, dst_memory), .writer = device_of_host(self, dst_memory)};
+  const bool known = (from->device || is_host(runtime, src_memory)) && (to->device || is_host(runtime, dst_memory));
+  const bool ours = from->device || to->device || from->writer || to->writer;
+  return known && ours ? NULL
+                       : leati_status(runtime, ORT_INVALID_ARGUMENT,
+                                      LEATI_PROVIDER_NAME
+                                      ": copies go between the host and devices of Leat, or between such devices");
+}
+
+static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *dst, OrtSyncStream *stream,
+                           bool *waited) {
+  copy it = {.runtime = self->runtime, .one_device = self->device_count == 1, .waited = waited};
+  OrtStatus *status = find_ends(self, src, dst, &it.from, &it.to);
+  if (!status) {
+    status = open_ends(self->runtime, src, dst, &it.from, &it.to);
   }
-  OrtStatus *status = open_ends(runtime, src, dst, &from, &to);
-  if (status || from.size == 0) {
+  if (status || it.from.size == 0) {
     return status;
   }
-  if (!from.device && !to.device) {
-    return copy_within_host(self, &from, &to, stream, from_host, to_host);
-  }
-  if (from.device && to.device && from.device != to.device) {
-    return copy_across(runtime, &from, &to);
-  }
-  leati_shared_device *device = from.device ? from.device : to.device;
-  const leati_sync_stream *ours = leati_sync_stream_of(runtime, stream);
-  if (ours && ours->device == device) {
-    return copy_on(device, ours->handle, &from, &to);
-  }
-  if (!*waited) {
-    leati_shared_device_wait(device);
-    *waited = self->device_count == 1;
-  }
-  return copy_and_wait(device, &from, &to);
+  it.stream = leati_sync_stream_of(self->runtime, stream);
+  return find_copy(&it)(&it);
 }
 
 static void ORT_API_CALL transfer_release(OrtDataTransferImpl *self) {
