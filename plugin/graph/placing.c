@@ -211,7 +211,32 @@ static int32_t ask(work *w, leat_error *err) {
   return LEAT_OK;
 }
 
-/* ---- What is put side by side ------------------------------------------------------------------------------------ */
+/* ---- What is put side by side ------------------------------------------------------------------------------------
+ *
+ * A value that lies in itself is a root. Nodes are gone through from the last to the first, and each moves roots, with
+ * all that lies in them: join_parts() its inputs into what its output lies in, or leave_together() its output into what
+ * all its inputs lie in.
+ *
+ *   y = Concat(a, b)      z  aaaa|bb|cc     At z, y and c are moved into z; at y then, which lies in z at 0, a and b.
+ *   z = Concat(y, c)      y  ^              Neither Concat writes anything.
+ *                         a  ^
+ *                         b       ^
+ *                         c          ^
+ *
+ *   y = Concat(a, b)      z  aaaa|bb|cc     At z, a, b and c are moved into z. At y, a and b are no roots any more, but
+ *   z = Concat(a, b, c)   a  ^              lie as y wants them: y is left there. So it is where each step puts
+ *                         b       ^         something behind all that came before.
+ *                         c          ^
+ *                         y  ^
+ *
+ * What holds at each step:
+ * - The way from a value by `root` ends at a root, and the offsets on it add up to where the value lies (find_root()).
+ *   It never leads back, because a node's output is left in its inputs only if none of them was moved into it.
+ * - Each element of a root is written by one node: the root's own or, where `there` says that it writes nothing, those
+ *   of the parts that cover it. So a root is moved once, for one reader; and only if where it lies is nobody else's
+ *   to say: it is a result, not known on the host, and not `kept`.
+ * - Whoever reads a value that was moved reads it as fast and with the same bits: fits_part().
+ */
 
 /* Where an input can be made. */
 typedef struct found_part {
