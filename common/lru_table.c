@@ -89,7 +89,15 @@ leati_lru_entry *leati_lru_collect(leati_lru_table *table, const leati_lru_reade
   return unused;
 }
 
-leati_lru_entry *leati_lru_clear(leati_lru_table *table) {
+void leati_lru_free_all(const leati_lru_table *table, leati_lru_entry *unused) {
+  while (unused != NULL) {
+    leati_lru_entry *const next = unused->next_out;
+    table->free_entry(table->owner, unused);
+    unused = next;
+  }
+}
+
+void leati_lru_clear(leati_lru_table *table) {
   for (uint32_t b = 0; b < table->bucket_count; ++b) {
     leati_lru_entry *at = atomic_exchange_explicit(&table->buckets[b], NULL, memory_order_relaxed);
     for (; at != NULL; at = atomic_load_explicit(&at->next, memory_order_relaxed)) {
@@ -98,7 +106,6 @@ leati_lru_entry *leati_lru_clear(leati_lru_table *table) {
     }
   }
   leati_lru_entry *const all = table->out;
-  *table =
-      (leati_lru_table){.buckets = table->buckets, .bucket_count = table->bucket_count, .bytes_max = table->bytes_max};
-  return all;
+  leati_lru_begin(table, table->buckets, table->bucket_count, table->bytes_max, table->free_entry, table->owner);
+  leati_lru_free_all(table, all);
 }

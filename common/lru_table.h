@@ -4,8 +4,8 @@
  * out for what comes.
  *
  * A thread that looks counts itself in before, and out when it is done with what it found. An entry that went out is
- * given back to its owner once each counter was seen at zero after that: whoever may hold it was counted in before, and
- * whoever comes later cannot find it. An entry never changes while it is in the table, but for what is said below.
+ * freed once each counter was seen at zero after that: whoever may hold it was counted in before, and whoever comes
+ * later cannot find it. An entry never changes while it is in the table, but for what is said below.
  *
  * The owner serialises everything but looking, by a lock of its own.
  */
@@ -53,17 +53,31 @@ typedef struct leati_lru_readers {
 /** The first entry of a bucket. */
 typedef _Atomic(leati_lru_entry *) leati_lru_bucket;
 
-/** All zero but for the first three: empty. */
+/** Frees an entry that no table has; `owner` is that of the table that had it. */
+typedef void leati_lru_free(void *owner, leati_lru_entry *entry);
+
 typedef struct leati_lru_table {
-  leati_lru_bucket *buckets; /**< the owner's, all NULL at first */
-  uint32_t bucket_count;     /**< a power of two */
-  uint64_t bytes_max;        /**< that entries may count for together, unless it is one alone */
-  _Atomic uint64_t clock;    /**< rises when an entry is added; relaxed */
-  uint64_t bytes;            /**< of the entries; this and what follows is guarded by the owner's lock */
-  uint32_t count, hand;      /**< entries; the bucket where the next that goes out is looked for */
-  uint64_t bytes_out;        /**< of those that went out and were not given back */
+  leati_lru_bucket *buckets;  /**< the owner's */
+  uint32_t bucket_count;      /**< a power of two */
+  uint64_t bytes_max;         /**< that entries may count for together, unless it is one alone */
+  leati_lru_free *free_entry; /**< with this: */
+  void *owner;
+  _Atomic uint64_t clock; /**< rises when an entry is added; relaxed */
+  uint64_t bytes;         /**< of the entries; this and what follows is guarded by the owner's lock */
+  uint32_t count, hand;   /**< entries; the bucket where the next that goes out is looked for */
+  uint64_t bytes_out;     /**< of those that went out and were not given back */
   leati_lru_entry *out;
 } leati_lru_table;
+
+/** Begins an empty table: buckets are all NULL. */
+static inline void leati_lru_begin(leati_lru_table *table, leati_lru_bucket *buckets, uint32_t bucket_count,
+                                   uint64_t bytes_max, leati_lru_free *free_entry, void *owner) {
+  *table = (leati_lru_table){.buckets = buckets,
+                             .bucket_count = bucket_count,
+                             .bytes_max = bytes_max,
+                             .free_entry = free_entry,
+                             .owner = owner};
+}
 
 /** Counts a thread in; leati_lru_leave() must follow.
  * @threads any
@@ -106,12 +120,15 @@ bool leati_lru_add(leati_lru_table *table, leati_lru_entry *entry);
 
 /** Takes what went out and no thread can hold any more from the table.
  * @threads with the owner's lock; not counted in, which would be waiting for oneself
- * @return what the caller is to free, linked by `next_out` */
+ * @return what leati_lru_free_all() is to free */
 leati_lru_entry *leati_lru_collect(leati_lru_table *table, const leati_lru_readers *readers);
 
-/** Empties the table, which nobody uses.
- * @threads owner
- * @return what the caller is to free, linked by `next_out` */
-leati_lru_entry *leati_lru_clear(leati_lru_table *table);
+/** Frees what leati_lru_collect() took from the table. NULL: nothing.
+ * @threads any, best without the owner's lock */
+void leati_lru_free_all(const leati_lru_table *table, leati_lru_entry *unused);
+
+/** Empties the table, which nobody uses, and frees what it had.
+ * @threads owner */
+void leati_lru_clear(leati_lru_table *table);
 
 #endif /* LEAT_COMMON_LRU_TABLE_H_ */

@@ -113,9 +113,14 @@ static leati_lru_entry *find(const leati_shape_cache *cache, uint64_t hash, uint
   return at;
 }
 
+static void free_case(void *owner, leati_lru_entry *entry) {
+  (void)owner;
+  free(entry);
+}
+
 void leati_shape_cache_begin(leati_shape_cache *cache) {
-  *cache = (leati_shape_cache){
-      .table = {.buckets = cache->buckets, .bucket_count = LEATI_SHAPE_BUCKETS, .bytes_max = LEATI_SHAPE_CASES_BYTES}};
+  *cache = (leati_shape_cache){0};
+  leati_lru_begin(&cache->table, cache->buckets, LEATI_SHAPE_BUCKETS, LEATI_SHAPE_CASES_BYTES, free_case, NULL);
 }
 
 bool leati_shape_cache_find(const leati_shape_cache *cache, uint32_t input_count, const DLTensor *const *inputs,
@@ -168,14 +173,6 @@ static shape_case *make_case(uint32_t input_count, const DLTensor *const *inputs
   return made;
 }
 
-static void free_all(leati_lru_entry *entry) {
-  while (entry) {
-    leati_lru_entry *next = entry->next_out;
-    free(entry);
-    entry = next;
-  }
-}
-
 void leati_shape_cache_add(leati_shape_cache *cache, uint32_t input_count, const DLTensor *const *inputs,
                            uint32_t output_count, const leat_shape *shapes) {
   const size_t values = values_size(input_count, inputs);
@@ -191,9 +188,9 @@ void leati_shape_cache_add(leati_shape_cache *cache, uint32_t input_count, const
     }
   }
   atomic_store_explicit(&cache->adding, false, memory_order_release);
-  free_all(unused);
+  leati_lru_free_all(&cache->table, unused);
 }
 
 void leati_shape_cache_clear(leati_shape_cache *cache) {
-  free_all(leati_lru_clear(&cache->table));
+  leati_lru_clear(&cache->table);
 }

@@ -11,6 +11,7 @@
 #include "graph/graph_plan.h"
 #include "graph/inference.h"
 #include "graph/make_op.h"
+#include "graph/program.h"
 #include "ops/core/op_state.h"
 #include "ops/core/op_table.h"
 #include "ops/core/plan_cache.h"
@@ -342,19 +343,29 @@ static int32_t plan_ahead(leat_graph *graph, leat_error *err) {
     status = leati_graph_plan_make(graph, views, &plan, err);
   }
   if (status == LEAT_OK) {
+    leati_graph_plan_cache_note(&graph->plans, &plan->figures);
     /* The first plan of all finds room. */
-    (void)leati_graph_plan_cache_add(&graph->plans, plan);
+    (void)leati_lru_cache_add(&graph->plans.cache, &plan->entry);
   }
   leati_free(views);
   return status;
+}
+
+static void free_plan(void *device, leati_lru_entry *entry) {
+  leati_graph_plan_free(device, (leati_graph_plan *)entry);
+}
+
+static void free_program(void *owner, leati_lru_entry *entry) {
+  (void)owner;
+  leati_program_free((leati_program *)entry);
 }
 
 void leati_graph_free(leat_graph *graph) {
   if (graph == NULL) {
     return;
   }
-  leati_graph_plan_cache_end(&graph->plans, graph->device);
-  leati_program_cache_end(&graph->programs);
+  leati_graph_plan_cache_end(&graph->plans);
+  leati_lru_cache_end(&graph->programs);
   leati_inference_forget(graph);
   for (uint32_t n = 0; graph->nodes != NULL && n < graph->node_count; ++n) {
     leati_op_free(graph->nodes[n].op);
@@ -382,8 +393,9 @@ int32_t leati_graph_build(leat_device *device, const leat_graph_desc *desc, leat
   }
   graph->device = device;
   graph->kind = LEATI_KIND_GRAPH;
-  leati_graph_plan_cache_begin(&graph->plans, device->graph_plan_bytes);
-  leati_program_cache_begin(&graph->programs, device->graph_plan_bytes / PROGRAMS_PART);
+  leati_graph_plan_cache_begin(&graph->plans, device->graph_plan_bytes, free_plan, device);
+  leati_lru_cache_begin(&graph->programs, graph->program_buckets, LEATI_PROGRAM_BUCKETS,
+                        device->graph_plan_bytes / PROGRAMS_PART, free_program, NULL);
   leati_compilation compilation = {.ahead = true, .max = UINT32_MAX};
   leati_compilation_begin(&compilation);
   int32_t status = leati_graph_import(desc, graph, &nodes, err);

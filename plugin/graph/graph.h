@@ -9,17 +9,20 @@
 #include <leat/backend.h>
 #include <stdbool.h>
 
+#include "core/lru_cache.h"
 #include "device/device.h"
 #include "graph/attributes.h"
 #include "graph/graph_plan_cache.h"
 #include "graph/known_ops.h"
-#include "graph/program_cache.h"
 #include "graph/shared_constants.h"
 #include "ops/core/op.h"
 
 /** Values of a graph at most, and arguments of a node: the numbers of bindings stay small. */
 #define LEATI_GRAPH_VALUES_MAX (1u << 18)
 #define LEATI_GRAPH_ARGUMENTS_MAX (1u << 14)
+
+/** Buckets of the table of programs, which are few. */
+#define LEATI_PROGRAM_BUCKETS 64
 
 /** Where a value comes from. */
 typedef enum leati_value_kind {
@@ -73,10 +76,16 @@ struct leat_graph {
   uint32_t *arguments;        /**< of all nodes */
   uint64_t constant_bytes;    /**< on the device */
   leati_graph_plan_cache plans;
-  leati_program_cache programs;
+  leati_lru_cache programs; /**< of leati_program (graph/program_cache.h); not begun: the graph keeps none */
+  leati_lru_bucket program_buckets[LEATI_PROGRAM_BUCKETS];
   struct leati_known_value *known;                  /**< what inferences begin with: constants; NULL: not kept yet */
   leati_kept_inference kept[LEATI_KEPT_INFERENCES]; /**< graph/inference.h */
 };
+
+/** The plans of a graph, which change while it does not. */
+static inline leati_graph_plan_cache *leati_graph_plans_of(const leat_graph *graph) {
+  return (leati_graph_plan_cache *)&graph->plans;
+}
 
 /** Fails unless `graph` is a live graph. */
 int32_t leati_graph_check(const leat_graph *graph, leat_error *err);

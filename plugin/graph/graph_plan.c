@@ -7,12 +7,11 @@
 #include "core/array.h"
 #include "core/status.h"
 #include "core/sync.h"
-#include "graph/graph_plan_key.h"
 #include "graph/inference.h"
 #include "graph/joint.h"
 #include "graph/layout.h"
 #include "graph/placing.h"
-#include "graph/program.h"
+#include "graph/program_cache.h"
 #include "memory/memory.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
@@ -489,7 +488,7 @@ static int32_t leave_staged(planning *p, leat_error *err) {
   for (uint32_t i = 0; i < plan->download_count; ++i) {
     leati_graph_transfer *const it = &plan->downloads[i];
     const uint32_t binding = p->graph->input_count + it->tensor;
-    it->staged = plan->aligned && it->size <= device->staged_output_max &&
+    it->staged = plan->key.aligned && it->size <= device->staged_output_max &&
                  leati_joint_is_output(&p->joint, it->binding) &&
                  is_whole(p, it, plan->downloads, plan->download_count);
     if (it->staged) {
@@ -546,8 +545,8 @@ static int32_t name_steps(planning *p, leat_error *err) {
  * one. */
 static uint64_t count_bytes(const planning *p) {
   const leati_graph_plan *const plan = p->plan;
-  return sizeof(*plan) + plan->tensor_count * sizeof(*plan->tensors) + p->graph->output_count * sizeof(*plan->shapes) +
-         plan->constant_count * sizeof(*plan->constants) +
+  return sizeof(*plan) + plan->key.tensor_count * sizeof(*plan->key.tensors) +
+         p->graph->output_count * sizeof(*plan->shapes) + plan->constant_count * sizeof(*plan->constants) +
          (plan->upload_count + plan->download_count) * sizeof(*plan->uploads) +
          (p->graph->node_count + 1) * sizeof(*plan->plan.nodes) + p->joint.step_count * sizeof(*plan->plan.steps) +
          p->joint.access_count * sizeof(*plan->plan.accesses) + p->joint.args_size;
@@ -560,15 +559,16 @@ static int32_t make(planning *p, leat_error *err) {
   p->inferred = true;
   leati_inference_outputs(&p->inference, p->plan->shapes);
   LEATI_TRY(check_outputs(p, err));
-  LEATI_TRY(leati_graph_plan_know(graph, p->views, p->plan, err));
-  LEATI_TRY(leati_graph_plan_narrow(&p->inference, graph->nodes, NULL, p->plan, err));
+  p->plan->entry.hash = leati_graph_plan_hash(graph, p->views);
+  LEATI_TRY(leati_graph_plan_key_make(graph, p->views, &p->plan->key, err));
+  LEATI_TRY(leati_graph_plan_key_narrow(&p->plan->key, &p->inference, graph->nodes, NULL, err));
   p->nodes = graph->nodes;
   find_needed(p);
   LEATI_TRY(leati_program_take(&p->inference, &p->views[graph->input_count], p->live, &p->use, err));
   p->nodes = p->use.program->nodes;
   memcpy(p->live, p->use.program->live, (size_t)graph->node_count * sizeof(*p->live));
   memcpy(p->plan->figures.fusion_counts, p->use.program->counts, sizeof(p->plan->figures.fusion_counts));
-  LEATI_TRY(leati_graph_plan_narrow(&p->inference, p->nodes, p->live, p->plan, err));
+  LEATI_TRY(leati_graph_plan_key_narrow(&p->plan->key, &p->inference, p->nodes, p->live, err));
   LEATI_TRY(place_picked(p, err));
   LEATI_TRY(lay_channels(p, err));
   LEATI_TRY(find_targets(p, err));
@@ -601,17 +601,14 @@ static int32_t make(planning *p, leat_error *err) {
 /* Makes a plan. `*inout_lays`: planning::lays, and then ::laid. */
 static int32_t make_plan(const leat_graph *graph, const leati_view *views, bool *inout_lays, leati_graph_plan **out,
                          leat_error *err) {
-  const uint32_t count = graph->input_count + graph->output_count;
   planning p = {.graph = graph, .views = views, .lays = *inout_lays};
   p.plan = leati_calloc(1, sizeof(*p.plan));
   if (p.plan == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the plan of a graph");
   }
-  p.plan->tensors = leati_calloc((size_t)count + 1, sizeof(*p.plan->tensors));
-  p.plan->tensor_count = count;
   p.plan->shapes = leati_calloc((size_t)graph->output_count + 1, sizeof(*p.plan->shapes));
   int32_t status = LEAT_ERROR_OUT_OF_MEMORY;
-  if (p.plan->tensors == NULL || p.plan->shapes == NULL) {
+  if (p.plan->shapes == NULL) {
     (void)leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the plan of a graph");
   } else {
     status = make(&p, err);
@@ -646,15 +643,12 @@ void leati_graph_plan_free(leat_device *device, leati_graph_plan *plan) {
   for (uint32_t i = 0; i < plan->own_count; ++i) {
     leati_shared_constant_release(device, plan->own[i]);
   }
-  for (uint32_t i = 0; plan->tensors != NULL && i < plan->tensor_count; ++i) {
-    leati_free(plan->tensors[i].bytes);
-  }
+  leati_graph_plan_key_end(&plan->key);
   leati_free((void *)plan->plan.steps);
   leati_free((void *)plan->plan.accesses);
   leati_free((void *)plan->plan.answers);
   leati_free((void *)plan->plan.args);
   leati_free((void *)plan->plan.nodes);
-  leati_free(plan->tensors);
   leati_free(plan->shapes);
   leati_free(plan->constants);
   leati_free(plan->own);

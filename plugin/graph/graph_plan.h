@@ -7,20 +7,9 @@
 #define LEAT_PLUGIN_GRAPH_GRAPH_PLAN_H_
 
 #include "graph/graph.h"
+#include "graph/graph_plan_key.h"
 #include "memory/tensor.h"
 #include "record/plan.h"
-
-/** What a plan knows of an input or output. */
-typedef struct leati_known_tensor {
-  bool present, host, compact;
-  uint8_t residue; /**< of an address on the device, modulo LEATI_PROMISED */
-  int32_t ndim;
-  uint64_t type, count;
-  int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
-  void *bytes;         /**< of an input that decides shapes: its elements; */
-  bool ranged;         /**< or the plan is for any number */
-  int64_t least, most; /**< from here to here */
-} leati_known_tensor;
 
 /** leati_graph_transfer::tensor of bytes of the plan itself. */
 #define LEATI_GRAPH_PLAN_BYTES UINT32_MAX
@@ -41,9 +30,7 @@ typedef struct leati_graph_plan {
   leati_lru_entry entry; /**< of the graph's cache */
   leati_plan plan; /**< bindings: inputs, outputs, constants, the arena; its arrays are leati_free()d one by one */
   leati_graph_figures figures;
-  bool aligned; /**< outputs on the host that are small enough to be staged begin where they can be */
-  uint32_t tensor_count;
-  leati_known_tensor *tensors; /**< inputs, then outputs */
+  leati_graph_plan_key key;    /**< what it is for */
   leat_shape *shapes;          /**< of the outputs */
   leati_binding *constants;    /**< those that the plan binds */
   leati_shared_constant **own; /**< those of them that have the elements of one of the graph's in another order */

@@ -10,14 +10,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "common/lru_table.h"
 #include "core/fusions.h"
+#include "core/lru_cache.h"
 #include "core/sync.h"
 
 /** Buckets of the table. */
 #define LEATI_GRAPH_PLAN_BUCKETS 1024
-
-struct leati_graph_plan;
 
 /** What a launch takes, as leat_graph_info has it. */
 typedef struct leati_graph_figures {
@@ -34,9 +32,7 @@ typedef struct leati_graph_claim {
 } leati_graph_claim;
 
 typedef struct leati_graph_plan_cache {
-  leati_lru_readers readers; /**< `uses`: launches */
-  leati_lru_table table;     /**< of leati_graph_plan */
-  leati_mutex lock;          /**< guards adding, and what follows */
+  leati_lru_cache cache; /**< of leati_graph_plan, in whose counters `uses` are launches; its lock guards: */
   leati_graph_claim *claims;
   leati_condition made;        /**< one of `claims` has left */
   leati_graph_figures figures; /**< of the plan that was made last */
@@ -44,10 +40,11 @@ typedef struct leati_graph_plan_cache {
   leati_lru_bucket buckets[LEATI_GRAPH_PLAN_BUCKETS];
 } leati_graph_plan_cache;
 
-/** `cache` is all zero. `bytes_max`: what its plans may count for. */
-void leati_graph_plan_cache_begin(leati_graph_plan_cache *cache, uint64_t bytes_max);
+/** `cache` is all zero. `bytes_max`: what its plans may count for; `free_plan` frees one of `device`. */
+void leati_graph_plan_cache_begin(leati_graph_plan_cache *cache, uint64_t bytes_max, leati_lru_free *free_plan,
+                                  leat_device *device);
 /** Frees the plans; nobody uses them. */
-void leati_graph_plan_cache_end(leati_graph_plan_cache *cache, leat_device *device);
+void leati_graph_plan_cache_end(leati_graph_plan_cache *cache);
 
 /** Enters that this thread makes the plan for a hash, or waits while another one does so; then the caller looks whether
  * it is there. Hold no lock and be not counted in.
@@ -56,11 +53,7 @@ bool leati_graph_plan_cache_claim(leati_graph_plan_cache *cache, leati_graph_cla
 /** Lets those go on who wait. */
 void leati_graph_plan_cache_release(leati_graph_plan_cache *cache, leati_graph_claim *claim);
 
-/** Frees plans that went out and that no thread can be using. For a thread that is not counted in: it would wait for
- * itself. */
-void leati_graph_plan_cache_collect(leati_graph_plan_cache *cache, leat_device *device);
-/** Adds a new plan, and notes its figures; false: there is no room now, and the plan stays the caller's. A caller who
- * goes on to use it is counted in. */
-bool leati_graph_plan_cache_add(leati_graph_plan_cache *cache, struct leati_graph_plan *plan);
+/** Notes the figures of a plan that was made, for leat_graph_api::info. */
+void leati_graph_plan_cache_note(leati_graph_plan_cache *cache, const leati_graph_figures *figures);
 
 #endif /* LEAT_PLUGIN_GRAPH_GRAPH_PLAN_CACHE_H_ */

@@ -11,6 +11,10 @@
 #include "ops/core/op_state.h"
 #include "streams/recorder.h"
 
+/* Bits of the hash of a plan that its input shapes alone decide. */
+#define SHAPE_BITS UINT64_C(0xffff)
+_Static_assert(LEATI_GRAPH_PLAN_BUCKETS - 1 <= SHAPE_BITS, "shapes alone choose a bucket");
+
 static uint8_t residue_of(const leati_view *view) {
   return view->host || view->count == 0 ? 0 : (uint8_t)(view->address & (LEATI_PROMISED - 1));
 }
@@ -69,17 +73,17 @@ static bool fits_shape(const leati_known_tensor *known, const leati_view *view) 
 /* What a plan knows of input `i` of a node, if that is an input of the graph of which only the range counts; else NULL.
  * What is folded is planned as a graph of the same nodes that has no inputs. */
 static leati_known_tensor *ranged_input(const leat_graph *graph, const leati_node *node, uint32_t i,
-                                        const leati_graph_plan *plan) {
+                                        const leati_graph_plan_key *key) {
   const leati_value *const value = node->inputs[i] != LEAT_GRAPH_NO_VALUE ? &graph->values[node->inputs[i]] : NULL;
   const bool is_ranged = value != NULL && value->kind == LEATI_VALUE_INPUT && value->source < graph->input_count &&
-                         plan->tensors[value->source].ranged;
-  return is_ranged ? &plan->tensors[value->source] : NULL;
+                         key->tensors[value->source].ranged;
+  return is_ranged ? &key->tensors[value->source] : NULL;
 }
 
 /* Narrows what is known of the inputs of a node to what it asks of them. */
-static void narrow(const leat_graph *graph, const leati_node *node, const leati_call *call, leati_graph_plan *plan) {
+static void narrow(const leat_graph *graph, const leati_node *node, const leati_call *call, leati_graph_plan_key *key) {
   for (uint32_t i = 0; i < node->input_count; ++i) {
-    leati_known_tensor *const known = ranged_input(graph, node, i, plan);
+    leati_known_tensor *const known = ranged_input(graph, node, i, key);
     int64_t least, most;
     if (known == NULL) {
       continue;
@@ -92,49 +96,50 @@ static void narrow(const leat_graph *graph, const leati_node *node, const leati_
   }
 }
 
-static bool has_ranged_input(const leati_graph_plan *plan, const leat_graph *graph, const leati_node *node) {
+static bool has_ranged_input(const leati_graph_plan_key *key, const leat_graph *graph, const leati_node *node) {
   bool has = false;
   for (uint32_t i = 0; i < node->input_count && !has; ++i) {
-    has = ranged_input(graph, node, i, plan) != NULL;
+    has = ranged_input(graph, node, i, key) != NULL;
   }
   return has;
 }
 
-int32_t leati_graph_plan_narrow(const leati_inference *inference, const leati_node *nodes, const bool *live,
-                                leati_graph_plan *plan, leat_error *err) {
+int32_t leati_graph_plan_key_narrow(leati_graph_plan_key *key, const leati_inference *inference,
+                                    const leati_node *nodes, const bool *live, leat_error *err) {
   const leat_graph *const graph = inference->graph;
   int32_t status = LEAT_OK;
   bool any = false;
   for (uint32_t i = 0; i < graph->input_count; ++i) {
-    any = any || plan->tensors[i].ranged;
+    any = any || key->tensors[i].ranged;
   }
   for (uint32_t n = 0; any && n < graph->node_count && status == LEAT_OK; ++n) {
-    if (nodes[n].folded || (live != NULL && !live[n]) || !has_ranged_input(plan, graph, &nodes[n])) {
+    if (nodes[n].folded || (live != NULL && !live[n]) || !has_ranged_input(key, graph, &nodes[n])) {
       continue;
     }
     leati_arguments a;
     bool known;
     status = leati_inference_open_node(inference, &nodes[n], &a, &known, err);
     if (status == LEAT_OK) {
-      narrow(graph, &nodes[n], &a.call, plan);
+      narrow(graph, &nodes[n], &a.call, key);
     }
     leati_arguments_end(&a);
   }
   return status;
 }
 
-static bool fits_shapes(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
+bool leati_graph_plan_key_fits_shapes(const leati_graph_plan_key *key, const leat_graph *graph,
+                                      const leati_view *views) {
   bool fits = true;
   for (uint32_t i = 0; fits && i < graph->input_count; ++i) {
-    fits = fits_shape(&plan->tensors[i], &views[i]);
+    fits = fits_shape(&key->tensors[i], &views[i]);
   }
   return fits;
 }
 
-static bool fits(const leat_graph *graph, const leati_graph_plan *plan, const leati_view *views) {
-  bool same = plan->aligned == are_aligned(graph, views);
+bool leati_graph_plan_key_fits(const leati_graph_plan_key *key, const leat_graph *graph, const leati_view *views) {
+  bool same = key->aligned == are_aligned(graph, views);
   for (uint32_t i = 0; same && i < graph->input_count + graph->output_count; ++i) {
-    const leati_known_tensor *const known = &plan->tensors[i];
+    const leati_known_tensor *const known = &key->tensors[i];
     const leati_view *const view = &views[i];
     same = known->present == view->present &&
            (!known->present || (known->host == view->host && known->compact == view->compact &&
@@ -144,8 +149,7 @@ static bool fits(const leat_graph *graph, const leati_graph_plan *plan, const le
   return same;
 }
 
-/* The hash of what the shapes of outputs follow from. */
-static uint64_t hash_shapes(const leat_graph *graph, const leati_view *views) {
+uint64_t leati_graph_plan_hash_shapes(const leat_graph *graph, const leati_view *views) {
   uint64_t hash = 0;
   for (uint32_t i = 0; i < graph->input_count; ++i) {
     const leati_view *const view = &views[i];
@@ -160,16 +164,8 @@ static uint64_t hash_shapes(const leat_graph *graph, const leati_view *views) {
   return hash;
 }
 
-const leat_shape *leati_graph_plan_find_shapes(const leat_graph *graph, const leati_view *views) {
-  const leati_lru_entry *at = leati_lru_first(&graph->plans.table, hash_shapes(graph, views));
-  while (at != NULL && !fits_shapes(graph, (const leati_graph_plan *)at, views)) {
-    at = leati_lru_next(at);
-  }
-  return at != NULL ? ((const leati_graph_plan *)at)->shapes : NULL;
-}
-
 uint64_t leati_graph_plan_hash(const leat_graph *graph, const leati_view *views) {
-  const uint64_t shapes = hash_shapes(graph, views);
+  const uint64_t shapes = leati_graph_plan_hash_shapes(graph, views);
   uint64_t hash = leati_hash_word(shapes, are_aligned(graph, views));
   for (uint32_t i = 0; i < graph->input_count + graph->output_count; ++i) {
     const leati_view *const view = &views[i];
@@ -180,26 +176,27 @@ uint64_t leati_graph_plan_hash(const leat_graph *graph, const leati_view *views)
       hash = leati_hash_word(hash, (uint64_t)view->strides[d]);
     }
   }
-  return (hash & ~LEATI_GRAPH_SHAPE_BITS) | (shapes & LEATI_GRAPH_SHAPE_BITS);
+  return (hash & ~SHAPE_BITS) | (shapes & SHAPE_BITS);
 }
 
-leati_graph_plan *leati_graph_plan_find(const leat_graph *graph, uint64_t hash, const leati_view *views) {
-  leati_lru_entry *at = leati_lru_first(&graph->plans.table, hash);
-  while (at != NULL && !(at->hash == hash && fits(graph, (const leati_graph_plan *)at, views))) {
-    at = leati_lru_next(at);
+int32_t leati_graph_plan_key_make(const leat_graph *graph, const leati_view *views, leati_graph_plan_key *out,
+                                  leat_error *err) {
+  const uint32_t count = graph->input_count + graph->output_count;
+  out->tensors = leati_calloc((size_t)count + 1, sizeof(*out->tensors));
+  if (out->tensors == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the plan of a graph");
   }
-  if (at != NULL) {
-    leati_lru_use(&graph->plans.table, at);
+  out->tensor_count = count;
+  out->aligned = are_aligned(graph, views);
+  for (uint32_t i = 0; i < count; ++i) {
+    LEATI_TRY(know_tensor(graph, &views[i], i, &out->tensors[i], err));
   }
-  return (leati_graph_plan *)at;
-}
-
-int32_t leati_graph_plan_know(const leat_graph *graph, const leati_view *views, leati_graph_plan *plan,
-                              leat_error *err) {
-  for (uint32_t i = 0; i < plan->tensor_count; ++i) {
-    LEATI_TRY(know_tensor(graph, &views[i], i, &plan->tensors[i], err));
-  }
-  plan->aligned = are_aligned(graph, views);
-  plan->entry.hash = leati_graph_plan_hash(graph, views);
   return LEAT_OK;
+}
+
+void leati_graph_plan_key_end(leati_graph_plan_key *key) {
+  for (uint32_t i = 0; i < key->tensor_count; ++i) {
+    leati_free(key->tensors[i].bytes);
+  }
+  leati_free(key->tensors);
 }

@@ -1,34 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * What a plan of a graph is for, and how the plan for given tensors is found.
+ * What a plan of a graph is for.
  */
 #ifndef LEAT_PLUGIN_GRAPH_GRAPH_PLAN_KEY_H_
 #define LEAT_PLUGIN_GRAPH_GRAPH_PLAN_KEY_H_
 
-#include "graph/graph_plan.h"
+#include "graph/graph.h"
 #include "graph/inference.h"
 
-/** Bits of the hash of a plan that its input shapes alone decide. */
-#define LEATI_GRAPH_SHAPE_BITS UINT64_C(0xffff)
+/** What a plan knows of an input or output. */
+typedef struct leati_known_tensor {
+  bool present, host, compact;
+  uint8_t residue; /**< of an address on the device, modulo LEATI_PROMISED */
+  int32_t ndim;
+  uint64_t type, count;
+  int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
+  void *bytes;         /**< of an input that decides shapes: its elements; */
+  bool ranged;         /**< or the plan is for any number */
+  int64_t least, most; /**< from here to here */
+} leati_known_tensor;
 
-/** The shapes of outputs for such inputs, from any plan for them: `views` without places. NULL: there is none. For a
- * thread that is counted in, as long as it is. */
-const leat_shape *leati_graph_plan_find_shapes(const leat_graph *graph, const leati_view *views);
+/** Does not change once the plan is made. */
+typedef struct leati_graph_plan_key {
+  bool aligned; /**< outputs on the host that are small enough to be staged begin where they can be */
+  uint32_t tensor_count;
+  leati_known_tensor *tensors; /**< inputs, then outputs */
+} leati_graph_plan_key;
 
-/** The hash of a plan for such inputs and outputs, and the plan itself; NULL: there is none. For a thread that is
- * counted in, as long as it is. */
-uint64_t leati_graph_plan_hash(const leat_graph *graph, const leati_view *views);
-leati_graph_plan *leati_graph_plan_find(const leat_graph *graph, uint64_t hash, const leati_view *views);
-
-/** Notes in a plan, whose `tensors` have room, what it is for.
+/** Notes what a plan is for: such inputs and outputs. `out` is all zero; leati_graph_plan_key_end() must follow, also
+ * when it fails.
  * @errors OUT_OF_MEMORY */
-int32_t leati_graph_plan_know(const leat_graph *graph, const leati_view *views, leati_graph_plan *plan,
-                              leat_error *err);
+int32_t leati_graph_plan_key_make(const leat_graph *graph, const leati_view *views, leati_graph_plan_key *out,
+                                  leat_error *err);
+void leati_graph_plan_key_end(leati_graph_plan_key *key);
 
 /** Narrows the numbers that a plan is for to those of which nodes make the same: both those of the graph, `live` NULL,
  * from which shapes follow, and those that are planned.
  * @errors OUT_OF_MEMORY */
-int32_t leati_graph_plan_narrow(const leati_inference *inference, const leati_node *nodes, const bool *live,
-                                leati_graph_plan *plan, leat_error *err);
+int32_t leati_graph_plan_key_narrow(leati_graph_plan_key *key, const leati_inference *inference,
+                                    const leati_node *nodes, const bool *live, leat_error *err);
+
+/** Whether a plan is for such inputs and outputs. */
+bool leati_graph_plan_key_fits(const leati_graph_plan_key *key, const leat_graph *graph, const leati_view *views);
+/** Whether the shapes of its outputs follow from such inputs: `views` without places. */
+bool leati_graph_plan_key_fits_shapes(const leati_graph_plan_key *key, const leat_graph *graph,
+                                      const leati_view *views);
+
+/** Hashes of both. The low bits of the former, of which there are enough to choose a bucket, are those of the latter.
+ */
+uint64_t leati_graph_plan_hash(const leat_graph *graph, const leati_view *views);
+uint64_t leati_graph_plan_hash_shapes(const leat_graph *graph, const leati_view *views);
 
 #endif /* LEAT_PLUGIN_GRAPH_GRAPH_PLAN_KEY_H_ */

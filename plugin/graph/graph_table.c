@@ -143,11 +143,11 @@ static int32_t graph_prepare(const leat_graph *graph, uint32_t input_count, cons
 
 /* Figures of the plan that was made last, and how many there are. */
 static leati_graph_figures figures_of(const leat_graph *graph, uint32_t *out_plan_count) {
-  leati_graph_plan_cache *const plans = (leati_graph_plan_cache *)&graph->plans;
-  leati_mutex_lock(&plans->lock);
+  leati_graph_plan_cache *const plans = leati_graph_plans_of(graph);
+  leati_mutex_lock(&plans->cache.lock);
   const leati_graph_figures figures = plans->figures;
-  *out_plan_count = plans->table.count;
-  leati_mutex_unlock(&plans->lock);
+  *out_plan_count = plans->cache.table.count;
+  leati_mutex_unlock(&plans->cache.lock);
   return figures;
 }
 
@@ -167,7 +167,7 @@ static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_er
                           .plan_count = plan_count,
                           .compile_count = atomic_load_explicit(&graph->plans.compiled, memory_order_relaxed)};
   for (uint32_t i = 0; i < LEATI_LRU_COUNTERS; ++i) {
-    info.launch_count += atomic_load_explicit(&graph->plans.readers.counters[i].uses, memory_order_relaxed);
+    info.launch_count += atomic_load_explicit(&graph->plans.cache.readers.counters[i].uses, memory_order_relaxed);
   }
   return leati_export(out, &info, sizeof(info), LEAT_SIZE_THROUGH(leat_graph_info, launch_count), "leat_graph_info",
                       err);

@@ -8,7 +8,7 @@
 #include "core/config.h"
 #include "core/status.h"
 #include "core/sync.h"
-#include "graph/graph_plan_key.h"
+#include "graph/graph_plan_find.h"
 #include "graph/inference.h"
 #include "ops/core/arguments.h"
 #include "record/compilation.h"
@@ -53,25 +53,39 @@ static int32_t check_input(const leat_graph *graph, uint32_t i, const leati_view
   return agrees ? LEAT_OK : fail_tensor("input", i, "has another shape than the graph was built for", err);
 }
 
+int32_t leati_graph_check_inputs(const leat_graph *graph, uint32_t count, const leati_view *views, leat_error *err) {
+  for (uint32_t i = 0; i < count; ++i) {
+    LEATI_TRY(check_input(graph, i, &views[i], err));
+  }
+  return LEAT_OK;
+}
+
+static int32_t import_input(const leat_graph *graph, const DLTensor *tensor, uint32_t i, bool shapes_only,
+                            leati_view *view, leat_error *err) {
+  const bool decides = graph->values[graph->inputs[i]].decides;
+  if (shapes_only && !decides) {
+    char what[48];
+    (void)snprintf(what, sizeof(what), "input %u of the graph", i);
+    LEATI_TRY(leati_view_import_shape(tensor, what, view, err));
+  } else {
+    LEATI_TRY(import_tensor(graph, tensor, "input", i, view, err));
+  }
+  if (decides && !view->host) {
+    return fail_tensor("input", i, "decides shapes: it must be on the host", err);
+  }
+  return !view->host || view->compact
+             ? LEAT_OK
+             : fail_tensor("input", i, "is on the host and has strides; it must be compact", err);
+}
+
 int32_t leati_graph_import_inputs(const leat_graph *graph, const DLTensor *const *inputs, bool shapes_only,
                                   leati_view *views, leat_error *err) {
   for (uint32_t i = 0; i < graph->input_count; ++i) {
-    const bool decides = graph->values[graph->inputs[i]].decides;
-    leati_view *const view = &views[i];
-    if (shapes_only && !decides) {
-      char what[48];
-      (void)snprintf(what, sizeof(what), "input %u of the graph", i);
-      LEATI_TRY(leati_view_import_shape(inputs[i], what, view, err));
-    } else {
-      LEATI_TRY(import_tensor(graph, inputs[i], "input", i, view, err));
+    if (import_input(graph, inputs[i], i, shapes_only, &views[i], NULL) != LEAT_OK) {
+      /* What is wrong with the first input comes first. */
+      LEATI_TRY(leati_graph_check_inputs(graph, i, views, err));
+      return import_input(graph, inputs[i], i, shapes_only, &views[i], err);
     }
-    if (decides && !view->host) {
-      return fail_tensor("input", i, "decides shapes: it must be on the host", err);
-    }
-    if (view->host && !view->compact) {
-      return fail_tensor("input", i, "is on the host and has strides; it must be compact", err);
-    }
-    LEATI_TRY(check_input(graph, i, view, err));
   }
   return LEAT_OK;
 }
@@ -111,10 +125,22 @@ static int32_t import_outputs(const leat_graph *graph, const DLTensor *const *ou
   return LEAT_OK;
 }
 
+/* Imports what a launch is for. Whether shapes are those that the graph was built for is found with the plan. */
+static int32_t import_all(const leat_graph *graph, const DLTensor *const *inputs, const DLTensor *const *outputs,
+                          leati_view *views, leat_error *err) {
+  LEATI_TRY(leati_graph_import_inputs(graph, inputs, false, views, err));
+  if (import_outputs(graph, outputs, views, NULL) != LEAT_OK) {
+    LEATI_TRY(leati_graph_check_inputs(graph, graph->input_count, views, err));
+    return import_outputs(graph, outputs, views, err);
+  }
+  return LEAT_OK;
+}
+
 /* ---- Inferring -------------------------------------------------------------------------------------------------- */
 
 /* Infers what no plan is cached for. */
 static int32_t infer_anew(const leat_graph *graph, const leati_view *views, leat_shape *const *out, leat_error *err) {
+  LEATI_TRY(leati_graph_check_inputs(graph, graph->input_count, views, err));
   leat_shape *const shapes = leati_calloc((size_t)graph->output_count + 1, sizeof(*shapes));
   if (shapes == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u shapes", graph->output_count);
@@ -143,9 +169,7 @@ int32_t leati_graph_infer(const leat_graph *graph, const DLTensor *const *inputs
   }
   int32_t status = leati_graph_import_inputs(graph, inputs, true, views, err);
   if (status == LEAT_OK) {
-    /* The plans of a graph are its only part that changes. */
-    leati_graph_plan_cache *const plans = (leati_graph_plan_cache *)&graph->plans;
-    leati_lru_counter *const counter = leati_lru_enter(&plans->readers, leati_thread_id());
+    leati_lru_counter *const counter = leati_lru_enter(&leati_graph_plans_of(graph)->cache.readers, leati_thread_id());
     const leat_shape *const found = leati_graph_plan_find_shapes(graph, views);
     status = found != NULL ? leati_arguments_export_shapes(found, graph->output_count, out, err) : LEAT_OK;
     leati_lru_leave(counter);
@@ -282,13 +306,12 @@ static int32_t record(const leat_graph *graph, leat_stream *stream, const leati_
 }
 
 /* Records the cached plan for such tensors; `*out_found` is false if there is none. */
-static int32_t launch_cached(leati_graph_plan_cache *plans, const leat_graph *graph, leat_stream *stream, uint64_t hash,
-                             const leati_view *views, bool *out_found, leat_error *err) {
-  leati_lru_counter *const counter = leati_lru_enter(&plans->readers, stream->number);
-  const leati_graph_plan *const plan = leati_graph_plan_find(graph, hash, views);
-  *out_found = plan != NULL;
-  const int32_t status = plan != NULL ? record(graph, stream, plan, views, counter, err) : LEAT_OK;
-  leati_lru_leave(counter);
+static int32_t launch_cached(const leat_graph *graph, leat_stream *stream, uint64_t hash, const leati_view *views,
+                             bool *out_found, leat_error *err) {
+  const leati_graph_plan_use use = leati_graph_plan_take(graph, stream->number, hash, views);
+  *out_found = use.plan != NULL;
+  const int32_t status = use.plan != NULL ? record(graph, stream, use.plan, views, use.counter, err) : LEAT_OK;
+  leati_lru_leave(use.counter);
   return status;
 }
 
@@ -311,8 +334,9 @@ static void log_compiled(const leat_graph *graph, const leati_view *views, uint3
 
 /* Makes a plan and records it; it stays in the cache if there is room. Those who wait for the plan, which `claim` is of
  * if there is one, find it before it is recorded. */
-static int32_t launch_new(leati_graph_plan_cache *plans, const leat_graph *graph, leat_stream *stream,
-                          const leati_view *views, leati_graph_claim *claim, leat_error *err) {
+static int32_t launch_new(const leat_graph *graph, leat_stream *stream, const leati_view *views,
+                          leati_graph_claim *claim, leat_error *err) {
+  leati_graph_plan_cache *const plans = leati_graph_plans_of(graph);
   leati_graph_plan *plan = NULL;
   leati_compilation compilation = {.max = UINT32_MAX};
   leati_compilation_begin(&compilation);
@@ -322,9 +346,12 @@ static int32_t launch_new(leati_graph_plan_cache *plans, const leat_graph *graph
     (void)atomic_fetch_add_explicit(&plans->compiled, compilation.count, memory_order_relaxed);
     log_compiled(graph, views, compilation.count);
   }
-  leati_graph_plan_cache_collect(plans, graph->device);
-  leati_lru_counter *const counter = leati_lru_enter(&plans->readers, stream->number);
-  const bool added = status == LEAT_OK && leati_graph_plan_cache_add(plans, plan);
+  if (status == LEAT_OK) {
+    leati_graph_plan_cache_note(plans, &plan->figures);
+  }
+  leati_lru_cache_collect(&plans->cache);
+  leati_lru_counter *const counter = leati_lru_enter(&plans->cache.readers, stream->number);
+  const bool added = status == LEAT_OK && leati_lru_cache_add(&plans->cache, &plan->entry);
   if (claim != NULL) {
     leati_graph_plan_cache_release(plans, claim);
   }
@@ -339,15 +366,17 @@ static int32_t launch_new(leati_graph_plan_cache *plans, const leat_graph *graph
 }
 
 /* Launches what no plan was found for: another thread may be making it, or have made it since. */
-static int32_t launch_anew(leati_graph_plan_cache *plans, const leat_graph *graph, leat_stream *stream, uint64_t hash,
-                           const leati_view *views, leat_error *err) {
+static int32_t launch_anew(const leat_graph *graph, leat_stream *stream, uint64_t hash, const leati_view *views,
+                           leat_error *err) {
+  LEATI_TRY(leati_graph_check_inputs(graph, graph->input_count, views, err));
   LEATI_TRY(leati_stream_error_if_live(stream, err));
+  leati_graph_plan_cache *const plans = leati_graph_plans_of(graph);
   leati_graph_claim claim = {.hash = hash};
   const bool claimed = leati_graph_plan_cache_claim(plans, &claim);
   bool found;
-  const int32_t status = launch_cached(plans, graph, stream, hash, views, &found, err);
+  const int32_t status = launch_cached(graph, stream, hash, views, &found, err);
   if (!found) {
-    return launch_new(plans, graph, stream, views, claimed ? &claim : NULL, err);
+    return launch_new(graph, stream, views, claimed ? &claim : NULL, err);
   }
   if (claimed) {
     leati_graph_plan_cache_release(plans, &claim);
@@ -365,18 +394,13 @@ int32_t leati_graph_launch(const leat_graph *graph, leat_stream *stream, const D
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for %u tensors", count);
     }
   }
-  int32_t status = leati_graph_import_inputs(graph, inputs, false, views, err);
+  int32_t status = import_all(graph, inputs, outputs, views, err);
   if (status == LEAT_OK) {
-    status = import_outputs(graph, outputs, views, err);
-  }
-  if (status == LEAT_OK) {
-    /* The plans of a graph are its only part that changes. */
-    leati_graph_plan_cache *const plans = (leati_graph_plan_cache *)&graph->plans;
     const uint64_t hash = leati_graph_plan_hash(graph, views);
     bool found;
-    status = launch_cached(plans, graph, stream, hash, views, &found, err);
+    status = launch_cached(graph, stream, hash, views, &found, err);
     if (!found) {
-      status = launch_anew(plans, graph, stream, hash, views, err);
+      status = launch_anew(graph, stream, hash, views, err);
     }
   }
   if (views != inline_views) {

@@ -16,10 +16,13 @@ int32_t leati_graph_launch(const leat_graph *graph, leat_stream *stream, const D
                            const DLTensor *const *outputs, leat_error *err);
 
 /** Imports the inputs of a call of a live graph. With `shapes_only` nothing is looked at of those whose elements decide
- * nothing, and they count as on the device.
+ * nothing, and they count as on the device. leati_graph_check_inputs() must follow, unless a plan is found for them.
  * @errors INVALID_ARGUMENT, NOT_SUPPORTED */
 int32_t leati_graph_import_inputs(const leat_graph *graph, const DLTensor *const *inputs, bool shapes_only,
                                   leati_view *views, leat_error *err);
+/** Compares the first inputs with what was said of them when the graph was built.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_graph_check_inputs(const leat_graph *graph, uint32_t count, const leati_view *views, leat_error *err);
 
 /** Records a plan for tensors that it fits. */
 int32_t leati_graph_record(const leat_graph *graph, leat_stream *stream, const leati_graph_plan *plan,

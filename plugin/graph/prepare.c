@@ -3,7 +3,7 @@
 
 #include "core/status.h"
 #include "core/sync.h"
-#include "graph/graph_plan_key.h"
+#include "graph/graph_plan_find.h"
 #include "graph/inference.h"
 #include "graph/launch.h"
 #include "record/compilation.h"
@@ -12,6 +12,7 @@
 static int32_t import_inputs(const leat_graph *graph, const DLTensor *const *inputs, leati_view *views,
                              leat_error *err) {
   LEATI_TRY(leati_graph_import_inputs(graph, inputs, true, views, err));
+  LEATI_TRY(leati_graph_check_inputs(graph, graph->input_count, views, err));
   for (uint32_t i = 0; i < graph->input_count; ++i) {
     const DLDevice at = inputs[i]->device;
     const bool on_device = at.device_type == kDLVulkan && at.device_id == (int32_t)graph->device->index;
@@ -55,15 +56,13 @@ static void compile_merged(leat_device *device, const leati_plan *plan) {
 
 /* The same for the plan that is cached for such tensors. False: there is none. */
 static bool prepare_cached(const leat_graph *graph, const leati_view *views) {
-  /* The plans of a graph are its only part that changes. */
-  leati_graph_plan_cache *const plans = (leati_graph_plan_cache *)&graph->plans;
-  leati_lru_counter *const counter = leati_lru_enter(&plans->readers, leati_thread_id());
-  const leati_graph_plan *const plan = leati_graph_plan_find(graph, leati_graph_plan_hash(graph, views), views);
-  if (plan != NULL) {
-    compile_merged(graph->device, &plan->plan);
+  const uint64_t hash = leati_graph_plan_hash(graph, views);
+  const leati_graph_plan_use use = leati_graph_plan_take(graph, leati_thread_id(), hash, views);
+  if (use.plan != NULL) {
+    compile_merged(graph->device, &use.plan->plan);
   }
-  leati_lru_leave(counter);
-  return plan != NULL;
+  leati_lru_leave(use.counter);
+  return use.plan != NULL;
 }
 
 /* Makes the plan for tensors that were imported. It is not kept: probes are of shapes that hardly any launch has. */

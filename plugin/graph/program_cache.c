@@ -1,36 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "graph/program_cache.h"
 
-#include <string.h>
-
 #include "core/config.h"
 #include "core/status.h"
-#include "graph/program.h"
-
-void leati_program_cache_begin(leati_program_cache *cache, uint64_t bytes_max) {
-  cache->table.buckets = cache->buckets;
-  cache->table.bucket_count = LEATI_PROGRAM_BUCKETS;
-  cache->table.bytes_max = bytes_max;
-  leati_mutex_init(&cache->lock, LEATI_RANK_OBJECTS);
-}
-
-static void free_all(leati_lru_entry *entry) {
-  while (entry != NULL) {
-    leati_lru_entry *const next = entry->next_out;
-    leati_program_free((leati_program *)entry);
-    entry = next;
-  }
-}
-
-void leati_program_cache_end(leati_program_cache *cache) {
-  free_all(leati_lru_clear(&cache->table));
-  leati_mutex_destroy(&cache->lock);
-}
-
-/* ---- Taking ----------------------------------------------------------------------------------------------------- */
 
 /* The program for such shapes, for a thread that is counted in; NULL: there is none. */
-static const leati_program *find(const leati_program_cache *cache, const leati_inference *inference,
+static const leati_program *find(const leati_lru_cache *cache, const leati_inference *inference,
                                  const leati_shape_pattern *pattern) {
   leati_lru_entry *at = leati_lru_first(&cache->table, pattern->hash);
   while (at != NULL && !leati_program_fits((const leati_program *)at, inference, pattern)) {
@@ -43,11 +18,11 @@ static const leati_program *find(const leati_program_cache *cache, const leati_i
 }
 
 /* Says why the program that was used last does not do. For a thread that is counted in. */
-static void log_reason(const leati_program_cache *cache, const leati_inference *inference,
+static void log_reason(const leati_lru_cache *cache, const leati_inference *inference,
                        const leati_shape_pattern *pattern) {
   char reason[LEAT_ERROR_MESSAGE_SIZE] = "it is the first";
   const leati_lru_entry *latest = NULL;
-  for (uint32_t b = 0; b < LEATI_PROGRAM_BUCKETS; ++b) {
+  for (uint32_t b = 0; b < cache->table.bucket_count; ++b) {
     for (const leati_lru_entry *at = leati_lru_first(&cache->table, b); at != NULL; at = leati_lru_next(at)) {
       const uint64_t used = atomic_load_explicit(&at->used, memory_order_relaxed);
       latest = latest == NULL || used > atomic_load_explicit(&latest->used, memory_order_relaxed) ? at : latest;
@@ -59,25 +34,22 @@ static void log_reason(const leati_program_cache *cache, const leati_inference *
   leati_log(LEATI_LOG_DEBUG, "a program of %u nodes is made: %s", inference->graph->node_count, reason);
 }
 
-/* Adds a program, and frees those that went out and that no thread can be using; false: there is no room now. The
- * thread is not counted in yet, and is then if the program was added. */
-static bool add(leati_program_cache *cache, leati_program *program, leati_lru_counter **out_counter) {
-  leati_mutex_lock(&cache->lock);
-  leati_lru_entry *const unused = leati_lru_collect(&cache->table, &cache->readers);
+/* Adds a program; false: there is no room now. The thread is not counted in yet, and is then if the program was
+ * added. */
+static bool add(leati_lru_cache *cache, leati_program *program, leati_lru_counter **out_counter) {
+  leati_lru_cache_collect(cache);
   leati_lru_counter *const counter = leati_lru_enter(&cache->readers, 0);
-  const bool added = leati_lru_add(&cache->table, &program->entry);
-  leati_mutex_unlock(&cache->lock);
+  const bool added = leati_lru_cache_add(cache, &program->entry);
   if (added) {
     *out_counter = counter;
   } else {
     leati_lru_leave(counter);
   }
-  free_all(unused);
   return added;
 }
 
 /* Makes a program, and leaves it in the cache if there is room; another thread may do the same. */
-static int32_t make(leati_program_cache *cache, leati_inference *inference, const bool *live,
+static int32_t make(leati_lru_cache *cache, leati_inference *inference, const bool *live,
                     const leati_shape_pattern *pattern, leati_program_use *out, leat_error *err) {
   leati_program *program;
   LEATI_TRY(leati_program_make(inference, live, pattern, &program, err));
@@ -102,7 +74,7 @@ static bool says_all(const leati_inference *inference) {
 int32_t leati_program_take(leati_inference *inference, const leati_view *outputs, const bool *live,
                            leati_program_use *out, leat_error *err) {
   /* The programs of a graph change while it does not. */
-  leati_program_cache *const cache = (leati_program_cache *)&inference->graph->programs;
+  leati_lru_cache *const cache = (leati_lru_cache *)&inference->graph->programs;
   leati_shape_pattern pattern;
   LEATI_TRY(leati_shape_pattern_make(inference, outputs, &pattern, err));
   if (cache->table.buckets == NULL || !says_all(inference)) {

@@ -305,7 +305,7 @@ static void check_levels(const leati_graph_plan *plan) {
 static const leati_graph_plan *plan_of(const leat_graph *graph) {
   const leati_lru_entry *found = NULL;
   for (uint64_t bucket = 0; bucket < LEATI_GRAPH_PLAN_BUCKETS && found == NULL; ++bucket) {
-    found = leati_lru_first(&graph->plans.table, bucket);
+    found = leati_lru_first(&graph->plans.cache.table, bucket);
   }
   return (const leati_graph_plan *)found;
 }
@@ -1141,7 +1141,7 @@ static void bound_plans(const place *p, leat_graph *graph, network *n, uint64_t 
   static results found;
   n->shapes[n->desc.inputs[0]][0] = 1;
   run_graph(p, graph, n, 0, &found);
-  graph->plans.table.bytes_max = plans * graph->plans.table.bytes;
+  graph->plans.cache.table.bytes_max = plans * graph->plans.cache.table.bytes;
   graph->programs.table.bytes_max = 2 * graph->programs.table.bytes;
 }
 
@@ -1164,7 +1164,7 @@ static void shapes_without_end_are_launched(void **state) {
       run_graph(&p, graph, n, 0, &graphed);
       compare(n, &direct, &graphed);
     }
-    assert_true(graph->plans.table.bytes <= graph->plans.table.bytes_max);
+    assert_true(graph->plans.cache.table.bytes <= graph->plans.cache.table.bytes_max);
     assert_in_range(info_of(&p, graph).plan_count, 4, 16);
     assert_true(blocks == 0 || stats_of(&p).live_block_count <= blocks + 16);
     blocks = blocks == 0 ? stats_of(&p).live_block_count : blocks;
@@ -1217,7 +1217,7 @@ static void threads_replace_each_others_plans(void **state) {
     assert_int_equal(pthread_join(threads[i], NULL), 0);
     assert_false(workers[i].failed);
   }
-  const leati_lru_table *const table = &graph->plans.table;
+  const leati_lru_table *const table = &graph->plans.cache.table;
   assert_true(table->bytes <= table->bytes_max);
   /* What went out last waits for the next that comes. */
   assert_true(table->bytes_out <= table->bytes_max / 2);
@@ -1302,14 +1302,14 @@ static void a_plan_in_use_is_not_freed(void **state) {
   leat_graph *const graph = build(&p, n);
   static results found;
   bound_plans(&p, graph, n, 8);
-  const leati_lru_table *const table = &graph->plans.table;
+  const leati_lru_table *const table = &graph->plans.cache.table;
   leati_lru_counter *counter = NULL;
   uint64_t held = 0;
   for (int64_t rows = 1; rows <= 40; ++rows) {
     if (rows == 20) {
       /* Whoever looks now may hold the plans of before. */
       assert_non_null(table->out);
-      counter = leati_lru_enter(&graph->plans.readers, 5);
+      counter = leati_lru_enter(&graph->plans.cache.readers, 5);
       held = table->bytes_out;
     }
     n->shapes[n->inputs[0]][0] = rows;

@@ -32,27 +32,25 @@ typedef struct cache {
   _Atomic uint32_t live; /* items */
 } cache;
 
+static void free_item(void *owner, leati_lru_entry *entry) {
+  cache *const c = owner;
+  item *const it = (item *)entry;
+  assert_true(it->alive == ALIVE);
+  it->alive = 0;
+  free(it);
+  (void)atomic_fetch_sub(&c->live, 1);
+}
+
 static cache *make_cache(uint64_t bytes_max) {
   cache *const c = leati_calloc_line(sizeof(*c));
   assert_non_null(c);
-  c->table = (leati_lru_table){.buckets = c->buckets, .bucket_count = BUCKETS, .bytes_max = bytes_max};
+  leati_lru_begin(&c->table, c->buckets, BUCKETS, bytes_max, free_item, c);
   assert_int_equal(pthread_mutex_init(&c->lock, NULL), 0);
   return c;
 }
 
-static void free_items(cache *c, leati_lru_entry *entry) {
-  while (entry != NULL) {
-    item *const it = (item *)entry;
-    entry = entry->next_out;
-    assert_true(it->alive == ALIVE);
-    it->alive = 0;
-    free(it);
-    (void)atomic_fetch_sub(&c->live, 1);
-  }
-}
-
 static void free_cache(cache *c) {
-  free_items(c, leati_lru_clear(&c->table));
+  leati_lru_clear(&c->table);
   assert_int_equal(atomic_load(&c->live), 0);
   assert_int_equal(pthread_mutex_destroy(&c->lock), 0);
   free(c);
@@ -79,7 +77,7 @@ static bool add(cache *c, uint64_t key, uint64_t bytes, bool collides) {
   const bool added = leati_lru_add(&c->table, &it->entry);
   if (!added) {
     it->entry.next_out = NULL;
-    free_items(c, &it->entry);
+    leati_lru_free_all(&c->table, &it->entry);
   }
   return added;
 }
@@ -105,10 +103,10 @@ static void the_least_recently_found_goes_out(void **state) {
     assert_non_null(find(c, 0, collides));
     assert_non_null(find(c, 2, collides));
     assert_true(add(c, 4, 10, collides));
-    free_items(c, leati_lru_collect(&c->table, &c->readers));
+    leati_lru_free_all(&c->table, leati_lru_collect(&c->table, &c->readers));
     assert_null(find(c, 1, collides));
     assert_true(add(c, 5, 10, collides));
-    free_items(c, leati_lru_collect(&c->table, &c->readers));
+    leati_lru_free_all(&c->table, leati_lru_collect(&c->table, &c->readers));
     assert_null(find(c, 3, collides));
     for (uint64_t key = 0; key < 6; key += key == 0 ? 2 : key == 2 ? 2 : 1) {
       assert_non_null(find(c, key, collides));
@@ -126,12 +124,12 @@ static void the_bound_is_one_of_bytes(void **state) {
   cache *const c = make_cache(100);
   for (uint64_t key = 0; key < 50; ++key) {
     assert_true(add(c, key, 1 + key, false));
-    free_items(c, leati_lru_collect(&c->table, &c->readers));
+    leati_lru_free_all(&c->table, leati_lru_collect(&c->table, &c->readers));
     assert_true(c->table.bytes <= 100);
     assert_non_null(find(c, key, false));
   }
   assert_true(add(c, 100, UINT64_MAX, false));
-  free_items(c, leati_lru_collect(&c->table, &c->readers));
+  leati_lru_free_all(&c->table, leati_lru_collect(&c->table, &c->readers));
   assert_int_equal(c->table.count, 1);
   assert_true(add(c, 101, 100, false));
   assert_null(find(c, 100, false));
@@ -149,7 +147,7 @@ static void a_part_of_a_longer_cycle_is_found(void **state) {
       ++found;
     } else {
       assert_true(add(c, i % 1100, 1, false));
-      free_items(c, leati_lru_collect(&c->table, &c->readers));
+      leati_lru_free_all(&c->table, leati_lru_collect(&c->table, &c->readers));
     }
   }
   assert_true(found > 0);
@@ -175,10 +173,10 @@ static void what_may_be_held_is_not_given_back(void **state) {
   leati_lru_counter *const later = leati_lru_enter(&c->readers, 6);
   leati_lru_entry *const freed = leati_lru_collect(&c->table, &c->readers);
   assert_ptr_equal(freed, &held->entry);
-  free_items(c, freed);
+  leati_lru_free_all(&c->table, freed);
   leati_lru_leave(later);
   assert_true(add(c, 5, 10, false));
-  free_items(c, leati_lru_collect(&c->table, &c->readers));
+  leati_lru_free_all(&c->table, leati_lru_collect(&c->table, &c->readers));
   free_cache(c);
 }
 
@@ -206,7 +204,7 @@ static void *look_and_add(void *argument) {
       }
       w->wrong = w->wrong || w->c->table.bytes > 128 || w->c->table.bytes_out > 128 / 8 + 2 * 7;
       (void)pthread_mutex_unlock(&w->c->lock);
-      free_items(w->c, unused);
+      leati_lru_free_all(&w->c->table, unused);
     }
   }
   return NULL;

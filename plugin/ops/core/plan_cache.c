@@ -345,18 +345,13 @@ static kept_plan *make_kept(const leati_planner *planner, const leat_op *op, con
   return kept;
 }
 
-static void free_all(leati_lru_entry *entry) {
-  while (entry != NULL) {
-    leati_lru_entry *const next = entry->next_out;
-    leati_free(entry);
-    entry = next;
-  }
+static void free_plan(void *owner, leati_lru_entry *entry) {
+  (void)owner;
+  leati_free(entry);
 }
 
 void leati_plan_cache_begin(leati_plan_cache *cache) {
-  cache->table.buckets = cache->buckets;
-  cache->table.bucket_count = LEATI_PLAN_BUCKETS;
-  cache->table.bytes_max = LEATI_PLANS_BYTES;
+  leati_lru_begin(&cache->table, cache->buckets, LEATI_PLAN_BUCKETS, LEATI_PLANS_BYTES, free_plan, NULL);
 }
 
 void leati_plan_cache_add(leati_plan_cache *cache, const leati_lru_readers *readers, const leati_planner *planner,
@@ -384,9 +379,9 @@ void leati_plan_cache_add(leati_plan_cache *cache, const leati_lru_readers *read
     }
   }
   atomic_store_explicit(&cache->adding, false, memory_order_release);
-  free_all(unused);
+  leati_lru_free_all(&cache->table, unused);
 }
 
 void leati_plan_cache_clear(leati_plan_cache *cache) {
-  free_all(leati_lru_clear(&cache->table));
+  leati_lru_clear(&cache->table);
 }
