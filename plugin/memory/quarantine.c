@@ -6,8 +6,8 @@
 #include "core/pages.h"
 #include "device/device.h"
 #include "device/finding.h"
+#include "memory/free_list.h"
 #include "memory/guard.h"
-#include "memory/size_class.h"
 #include "policy/allocation.h"
 
 static leati_guarded guarded(const leati_block *block) {
@@ -78,7 +78,7 @@ void leati_quarantine_settle(leat_device *device, leati_size_class *class, uint3
       class->last_waiting = NULL;
     }
     --class->waiting_count;
-    leati_class_put_free(class, oldest);
+    leati_free_list_put(class, oldest);
   }
 }
 

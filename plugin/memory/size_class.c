@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "device/budget.h"
 #include "device/device.h"
+#include "memory/free_list.h"
 #include "memory/guard.h"
 #include "memory/quarantine.h"
 #include "memory/segment.h"
@@ -111,7 +112,7 @@ leati_segment *leati_class_detach_idle(leat_device *device, leati_size_class *cl
     leati_segment *const s = *at;
     if (segment_idle(s)) {
       for (uint32_t i = 0; i < s->carved; ++i) {
-        leati_class_take_free(class, &s->blocks[i]);
+        leati_free_list_take(class, &s->blocks[i]);
       }
       class->reserved_bytes -= s->driver_size;
       class->carved_count -= s->carved;
@@ -174,7 +175,7 @@ static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint3
     block = find_free(class, true, block_size, probes, timeline);
   }
   if (block != NULL) {
-    leati_class_take_free(class, block);
+    leati_free_list_take(class, block);
   }
   return block;
 }
@@ -273,7 +274,7 @@ int32_t leati_class_give(leat_device *device, leati_block *block, leat_error *er
   if (memory->guard && !block->pinned) {
     status = leati_quarantine_put(device, class, block, err);
   } else {
-    leati_class_put_free(class, block);
+    leati_free_list_put(class, block);
   }
   leati_mutex_unlock(&class->lock);
   return status;

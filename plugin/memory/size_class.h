@@ -50,32 +50,4 @@ void leati_class_give_back(leat_device *device, leati_segment *gone);
 /** Counts blocks that were looked at under a class's lock, and gives it up for a moment when they are many. */
 void leati_class_let_others_in(leati_size_class *class, uint32_t looked, uint32_t *inout_sum);
 
-/** Puts a block on the free list of its class, whose lock is held. */
-static inline void leati_class_put_free(leati_size_class *class, leati_block *block) {
-  block->previous_free = NULL;
-  block->next_free = class->first_free;
-  if (class->first_free != NULL) {
-    class->first_free->previous_free = block;
-  } else {
-    class->last_free = block;
-  }
-  class->first_free = block;
-  ++block->home->free_count;
-}
-
-/** Takes a block off the free list of its class, whose lock is held. */
-static inline void leati_class_take_free(leati_size_class *class, leati_block *block) {
-  if (block->next_free != NULL) {
-    block->next_free->previous_free = block->previous_free;
-  } else {
-    class->last_free = block->previous_free;
-  }
-  if (block->previous_free != NULL) {
-    block->previous_free->next_free = block->next_free;
-  } else {
-    class->first_free = block->next_free;
-  }
-  --block->home->free_count;
-}
-
 #endif /* LEAT_PLUGIN_MEMORY_SIZE_CLASS_H_ */
