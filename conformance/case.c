@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "child.h"
 #include "tell.h"
 
 /* The first thread that ends the case wins; any other that fails meanwhile stops here for ever, since the process is

@@ -21,11 +21,6 @@ typedef struct leat_child_options {
   int result_fd;           /**< where to tell, or -1: print for a person */
 } leat_child_options;
 
-#define LEAT_CHILD_FAILED 3     /**< exit status: the case failed */
-#define LEAT_CHILD_SKIPPED 4    /**< exit status: the case is not supported */
-#define LEAT_CHILD_BAD_PLUGIN 5 /**< exit status: not a plugin */
-#define LEAT_CHILD_NO_DEVICE 6  /**< exit status: no such device */
-
 /** Tells what the plugin is and which device it has. Returns an exit status. */
 int leati_child_probe(const leat_child_options *options);
 

@@ -23,6 +23,7 @@
 #include "ops/core/undrawn.h"
 #include "plugin.h"
 #include "runner.h"
+#include "tell.h"
 
 #define EXIT_BAD_USE 2
 

@@ -8,11 +8,17 @@
  *   device INDEX NAME DRIVER UUID FLAGS | no-device REASON | begin CASE |
  *   accuracy CASE TYPE ERROR BOUND | pass CASE | fail CASE MESSAGE |
  *   skip CASE REASON | lack CASE OPERATOR REASON | done
+ * How it ended its exit status says too.
  */
 #ifndef LEAT_CONFORMANCE_TELL_H_
 #define LEAT_CONFORMANCE_TELL_H_
 
 #include <glib.h>
+
+#define LEAT_CHILD_FAILED 3     /**< exit status: the case failed */
+#define LEAT_CHILD_SKIPPED 4    /**< exit status: the case is not supported */
+#define LEAT_CHILD_BAD_PLUGIN 5 /**< exit status: not a plugin */
+#define LEAT_CHILD_NO_DEVICE 6  /**< exit status: no such device */
 
 /** Where lines go; -1, as at first: they are printed for a person. Call it before any case runs. */
 void leati_tell_to(int fd);

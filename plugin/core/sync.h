@@ -28,7 +28,8 @@ typedef enum leati_rank {
   LEATI_RANK_OBJECTS,        /**< lists of objects, none of which is looked at under another: of a device its free
                                   streams and events (streams/free_streams.c), its operators (ops/core/op_table.c),
                                   its graphs (graph/graph_table.c), its constants (graph/shared_constants.c); of a
-                                  graph its plans and programs (graph/graph_plan_cache.c, graph/program_cache.c) */
+                                  graph its plans and programs (graph/graph_plan_cache.c, graph/program_cache.c), both
+                                  by core/lru_cache.c */
   LEATI_RANK_POOL,           /**< threads that wait for a stream of the pool (streams/stream_pool.c) */
   LEATI_RANK_PIPELINE,       /**< one shard of the pipeline cache (device/pipeline.c) */
   LEATI_RANK_TRIM,           /**< releasing memory to the driver (memory/memory.c) */

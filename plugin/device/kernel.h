@@ -13,24 +13,6 @@
 #include "device/physical.h"
 #include "leat_kernels.h"
 
-/** Capabilities of SPIR-V that kernels may have, by number, and the features of Vulkan that give them: the struct of
- * leati_features and the member. */
-#define LEATI_KERNEL_FEATURES(X)         \
-  X(9, v12, shaderFloat16)               \
-  X(11, core.features, shaderInt64)      \
-  X(22, core.features, shaderInt16)      \
-  X(39, v12, shaderInt8)                 \
-  X(4433, v11, storageBuffer16BitAccess) \
-  X(4448, v12, storageBuffer8BitAccess)  \
-  X(5347, v12, bufferDeviceAddress)
-
-/** Bits of leati_physical::kernel_features. */
-enum {
-#define LEATI_FEATURE_NUMBER(capability, group, name) LEATI_FEATURE_NUMBER_##name,
-  LEATI_KERNEL_FEATURES(LEATI_FEATURE_NUMBER)
-#undef LEATI_FEATURE_NUMBER
-};
-
 /** Fails if a device lacks what a kernel needs: a feature, shared memory, the size of its subgroups. Reads no more of
  * the kernel than what its module declares. `operator_name` is named in the message.
  * @errors NOT_SUPPORTED */

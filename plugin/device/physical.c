@@ -7,7 +7,6 @@
 #include "core/pages.h"
 #include "core/status.h"
 #include "core/sync.h"
-#include "device/kernel.h"
 #include "policy/tiling.h"
 
 /* What a kernel may count on; larger than Vulkan's guaranteed minimum, and met by every driver that has the rest. */

@@ -26,6 +26,24 @@ typedef struct leati_matrix_shape {
   uint32_t m, n, k; /**< all 0: it has no such hardware that kernels can use */
 } leati_matrix_shape;
 
+/** Capabilities of SPIR-V that kernels may have, by number, and the features of Vulkan that give them: the struct of
+ * leati_features and the member. */
+#define LEATI_KERNEL_FEATURES(X)         \
+  X(9, v12, shaderFloat16)               \
+  X(11, core.features, shaderInt64)      \
+  X(22, core.features, shaderInt16)      \
+  X(39, v12, shaderInt8)                 \
+  X(4433, v11, storageBuffer16BitAccess) \
+  X(4448, v12, storageBuffer8BitAccess)  \
+  X(5347, v12, bufferDeviceAddress)
+
+/** Bits of leati_physical::kernel_features. */
+enum {
+#define LEATI_FEATURE_NUMBER(capability, group, name) LEATI_FEATURE_NUMBER_##name,
+  LEATI_KERNEL_FEATURES(LEATI_FEATURE_NUMBER)
+#undef LEATI_FEATURE_NUMBER
+};
+
 /** A physical device as it was found. Immutable after enumeration. */
 typedef struct leati_physical {
   VkPhysicalDevice handle;
@@ -46,7 +64,7 @@ typedef struct leati_physical {
   uint32_t queue_family, queue_count;
   uint32_t max_groups[3]; /**< workgroups of a dispatch in each dimension */
   uint32_t max_group_invocations;
-  uint32_t kernel_features; /**< those of LEATI_KERNEL_FEATURES (device/kernel.h) that an open device has */
+  uint32_t kernel_features; /**< those of LEATI_KERNEL_FEATURES that an open device has */
   uint32_t shared_memory;   /**< bytes that a workgroup may have */
   uint32_t subgroup_size;   /**< invocations */
   uint32_t processors;      /**< that run workgroups by themselves (multiprocessors, compute units, shader cores); 0: no

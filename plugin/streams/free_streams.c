@@ -7,7 +7,7 @@
 #include "policy/constants.h"
 #include "record/hazards.h"
 #include "record/profiler.h"
-#include "streams/event.h"
+#include "streams/event_state.h"
 #include "streams/stream_state.h"
 #include "streams/wait.h"
 #include "submit/lane.h"

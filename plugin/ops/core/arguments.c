@@ -8,6 +8,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "ops/core/op_state.h"
+#include "ops/core/plan_cache.h"
 
 int32_t leati_arguments_begin(const leat_op *op, leati_arguments *a, uint32_t input_count, uint32_t output_count,
                               leat_error *err) {

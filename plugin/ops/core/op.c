@@ -34,7 +34,7 @@ const void *leati_op_state_const(const leat_op *op) {
 
 void leati_op_free(leat_op *op) {
   if (op != NULL) {
-    leati_plan_cache_clear(&op->plans);
+    leati_lru_clear(&op->plans.table);
     leati_free(op);
   }
 }

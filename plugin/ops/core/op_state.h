@@ -7,10 +7,21 @@
 #define LEAT_PLUGIN_OPS_CORE_OP_STATE_H_
 
 #include <stdalign.h>
+#include <stdatomic.h>
 
+#include "common/lru_table.h"
 #include "device/device.h"
 #include "ops/core/op.h"
-#include "ops/core/plan_cache.h"
+
+/** Buckets of the table. */
+#define LEATI_PLAN_BUCKETS 16
+
+/** The plans of one operator. Threads look without a lock; one adds at a time. */
+typedef struct leati_plan_cache {
+  leati_lru_table table;
+  leati_lru_bucket buckets[LEATI_PLAN_BUCKETS];
+  atomic_bool adding; /**< a thread adds: taken by acquire, left by release; another one then does not */
+} leati_plan_cache;
 
 struct leat_op {
   leati_kind kind;

@@ -13,6 +13,7 @@
 #include "ops/core/attribute.h"
 #include "ops/core/op_import.h"
 #include "ops/core/op_state.h"
+#include "ops/core/plan_cache.h"
 #include "ops/core/registry.h"
 #include "streams/recorder.h"
 #include "streams/stream.h"

@@ -381,7 +381,3 @@ void leati_plan_cache_add(leati_plan_cache *cache, const leati_lru_readers *read
   atomic_store_explicit(&cache->adding, false, memory_order_release);
   leati_lru_free_all(&cache->table, unused);
 }
-
-void leati_plan_cache_clear(leati_plan_cache *cache) {
-  leati_lru_clear(&cache->table);
-}

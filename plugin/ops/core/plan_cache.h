@@ -8,20 +8,7 @@
 #ifndef LEAT_PLUGIN_OPS_CORE_PLAN_CACHE_H_
 #define LEAT_PLUGIN_OPS_CORE_PLAN_CACHE_H_
 
-#include <stdatomic.h>
-
-#include "common/lru_table.h"
-#include "ops/core/op.h"
-
-/** Buckets of the table. */
-#define LEATI_PLAN_BUCKETS 16
-
-/** The plans of one operator. Threads look without a lock; one adds at a time. */
-typedef struct leati_plan_cache {
-  leati_lru_table table;
-  leati_lru_bucket buckets[LEATI_PLAN_BUCKETS];
-  atomic_bool adding; /**< a thread adds: taken by acquire, left by release; another one then does not */
-} leati_plan_cache;
+#include "ops/core/op_state.h"
 
 /** `cache` is all zero, and is not moved from then on. */
 void leati_plan_cache_begin(leati_plan_cache *cache);
@@ -53,7 +40,5 @@ bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *inp
 void leati_plan_cache_add(leati_plan_cache *cache, const leati_lru_readers *readers, const leati_planner *planner,
                           const leat_op *op, const leati_call *call, const DLTensor *const *inputs,
                           const DLTensor *const *outputs, const leat_shape *shapes);
-/** Frees the plans; nobody uses them. */
-void leati_plan_cache_clear(leati_plan_cache *cache);
 
 #endif /* LEAT_PLUGIN_OPS_CORE_PLAN_CACHE_H_ */
