@@ -64,7 +64,8 @@ struct leat_device {
   bool lanes_fixed;                   /**< all queues made are used, as LEAT_LANES says */
   uint32_t queue_count;               /**< queues made, of family `physical->queue_family` */
   uint64_t fusions_off;               /**< what LEAT_FUSIONS_OFF says: bits 1 << leati_fusion_number */
-  uint64_t graph_plan_bytes;          /**< that the plans of a graph may count for, as LEAT_GRAPH_PLANS_MIB says */
+  uint64_t graph_plan_bytes;          /**< that the plans of a graph may count for, as LEAT_GRAPH_PLANS_MIB says; and
+                                           its programs, and what threads keep of inferences, for a part of it */
   bool merges;                        /**< dispatches of lists that are alike become one, as LEAT_MERGE says */
   leati_matrix_shape matrix;          /**< of float16, what kernels may multiply, all 0: none; as LEAT_MATRICES and the
                                          device say */

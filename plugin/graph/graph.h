@@ -80,6 +80,7 @@ struct leat_graph {
   leati_lru_bucket program_buckets[LEATI_PROGRAM_BUCKETS];
   struct leati_known_value *known;                  /**< what inferences begin with: constants; NULL: not kept yet */
   leati_kept_inference kept[LEATI_KEPT_INFERENCES]; /**< graph/inference.h */
+  _Atomic uint64_t kept_bytes;                      /**< that they count for; relaxed, as it is but a bound */
 };
 
 /** The plans of a graph, which change while it does not. */

@@ -19,6 +19,8 @@
 /* Bytes of such pieces up to which an inference is kept: values that take more room with each shape come back to what
  * they need by beginning anew. */
 #define KEPT_BYTES_MAX (1u << 20)
+/* All that a graph keeps may count for this part of what its plans may, or be one alone. */
+#define KEPT_PART 4
 
 /* Elements that nodes gave on the host. */
 struct leati_scrap {
@@ -366,6 +368,41 @@ static leati_kept_inference *place_of_thread(const leat_graph *graph) {
   return (leati_kept_inference *)&graph->kept[leati_thread_id() % LEATI_KEPT_INFERENCES];
 }
 
+/* What an inference counts for: as long as it is kept, always the same. */
+static uint64_t count_bytes(const leati_inference *inference) {
+  return sizeof(*inference) +
+         inference->graph->value_count * (sizeof(*inference->values) + sizeof(*inference->changed)) +
+         inference->scrap_bytes;
+}
+
+static _Atomic uint64_t *kept_bytes_of(const leat_graph *graph) {
+  return (_Atomic uint64_t *)&graph->kept_bytes;
+}
+
+/* Counts an inference that is to be kept; false: there is no room for it. */
+static bool take_bytes(const leati_inference *inference) {
+  const leat_graph *const graph = inference->graph;
+  const uint64_t bytes = count_bytes(inference), most = graph->device->graph_plan_bytes / KEPT_PART;
+  uint64_t before = atomic_load_explicit(kept_bytes_of(graph), memory_order_relaxed);
+  do {
+    if (before != 0 && before + bytes > most) {
+      return false;
+    }
+  } while (!atomic_compare_exchange_weak_explicit(kept_bytes_of(graph), &before, before + bytes, memory_order_relaxed,
+                                                  memory_order_relaxed));
+  return true;
+}
+
+/* Keeps an inference that was counted (NULL: none) at a place, and gives what was kept there, which counts no more;
+ * NULL: nothing was. */
+static leati_inference *exchange_kept(leati_kept_inference *place, leati_inference *kept) {
+  leati_inference *const before = atomic_exchange_explicit(place, kept, memory_order_acq_rel);
+  if (before != NULL) {
+    (void)atomic_fetch_sub_explicit(kept_bytes_of(before->graph), count_bytes(before), memory_order_relaxed);
+  }
+  return before;
+}
+
 static void free_kept(leati_inference *kept) {
   if (kept != NULL) {
     leati_inference_end(kept);
@@ -380,7 +417,7 @@ static int32_t run(leati_inference *inference, const leati_view *views, leat_err
 }
 
 int32_t leati_inference_of(const leat_graph *graph, const leati_view *views, leati_inference *out, leat_error *err) {
-  leati_inference *const kept = atomic_exchange_explicit(place_of_thread(graph), NULL, memory_order_acq_rel);
+  leati_inference *const kept = exchange_kept(place_of_thread(graph), NULL);
   if (kept != NULL) {
     *out = *kept;
     leati_free(kept);
@@ -427,7 +464,8 @@ static void lay_apart(leati_inference *inference) {
 void leati_inference_keep(leati_inference *inference) {
   leati_inference *const kept =
       inference->limited || inference->scrap_bytes > KEPT_BYTES_MAX ? NULL : leati_calloc(1, sizeof(*kept));
-  if (kept == NULL) {
+  if (kept == NULL || !take_bytes(inference)) {
+    leati_free(kept);
     leati_inference_end(inference);
     return;
   }
@@ -436,12 +474,12 @@ void leati_inference_keep(leati_inference *inference) {
     inference->changed[v] &= LEATI_CHANGED_SINCE_FIT;
   }
   *kept = *inference;
-  free_kept(atomic_exchange_explicit(place_of_thread(inference->graph), kept, memory_order_acq_rel));
+  free_kept(exchange_kept(place_of_thread(inference->graph), kept));
 }
 
 void leati_inference_forget(leat_graph *graph) {
   for (uint32_t i = 0; i < LEATI_KEPT_INFERENCES; ++i) {
-    free_kept(atomic_exchange_explicit(&graph->kept[i], NULL, memory_order_acq_rel));
+    free_kept(exchange_kept(&graph->kept[i], NULL));
   }
   leati_free(graph->known);
 }

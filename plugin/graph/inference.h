@@ -75,8 +75,8 @@ int32_t leati_inference_of(const leat_graph *graph, const leati_view *views, lea
 void leati_inference_fit(leati_inference *inference, uint64_t number);
 /** Whether what is known of some values, as far as they are some, is the same as when that was noted. */
 bool leati_inference_same_since_fit(const leati_inference *inference, uint32_t count, const uint32_t *values);
-/** Ends an inference of all nodes, which a later one of the thread may begin with. What a plan said of where values lie
- * is forgotten. */
+/** Ends an inference of all nodes, which a later one of the thread may begin with if there is room for it. What a plan
+ * said of where values lie is forgotten. */
 void leati_inference_keep(leati_inference *inference);
 /** Ends all that is kept. Nobody uses the graph. */
 void leati_inference_forget(leat_graph *graph);

@@ -1377,6 +1377,71 @@ static void threads_that_come_together_make_one_plan(void **state) {
   close_place(&p);
 }
 
+typedef struct inferrer {
+  starter s;
+  int64_t rows;
+} inferrer;
+
+/* Launches with a shape of the thread's own, for which it makes the plan. */
+static void *launch_own_shape(void *argument) {
+  inferrer *const it = argument;
+  place p = {.f = it->s.w.f};
+  network *const n = make_rows();
+  results *const found = malloc(sizeof(*found));
+  assert_ok(p.f->api->stream->create(p.f->device, 0, &p.stream, &err));
+  (void)pthread_barrier_wait(it->s.start);
+  n->shapes[n->desc.inputs[0]][0] = it->rows;
+  run_graph(&p, it->s.w.graph, n, 0, found);
+  /* So that no two threads have the same number. */
+  (void)pthread_barrier_wait(it->s.start);
+  close_place(&p);
+  free(found);
+  free(n);
+  return NULL;
+}
+
+/* Inferences that a graph keeps when many threads have launched it; some of these may share a place. */
+static int count_kept(const place *p, const leat_graph *graph) {
+  enum { MANY = 16 };
+  pthread_barrier_t start;
+  inferrer inferrers[MANY];
+  pthread_t threads[MANY];
+  assert_int_equal(pthread_barrier_init(&start, NULL, MANY), 0);
+  for (int i = 0; i < MANY; ++i) {
+    inferrers[i] = (inferrer){.s = {.w = {.f = p->f, .graph = graph}, .start = &start}, .rows = 2 + i};
+    assert_int_equal(pthread_create(&threads[i], NULL, launch_own_shape, &inferrers[i]), 0);
+  }
+  for (int i = 0; i < MANY; ++i) {
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+  }
+  assert_int_equal(pthread_barrier_destroy(&start), 0);
+  int kept = 0;
+  for (int i = 0; i < LEATI_KEPT_INFERENCES; ++i) {
+    kept += atomic_load(&graph->kept[i]) != NULL;
+  }
+  return kept;
+}
+
+/* What threads keep of inferences counts; where there is no room for all, one is kept. */
+static void kept_inferences_are_bounded(void **state) {
+  const place p = open_place(state);
+  network *const n = make_rows();
+  const uint64_t plan_bytes = p.f->device->graph_plan_bytes;
+  leat_graph *graph = build(&p, n);
+  assert_true(count_kept(&p, graph) > 1);
+  const uint64_t all = atomic_load(&graph->kept_bytes);
+  assert_in_range(all, 1, plan_bytes);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  graph = build(&p, n);
+  p.f->device->graph_plan_bytes = 1;
+  assert_int_equal(count_kept(&p, graph), 1);
+  assert_in_range(atomic_load(&graph->kept_bytes), 1, all - 1);
+  p.f->device->graph_plan_bytes = plan_bytes;
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* A step of the hash of shared_constants.c. */
 static uint64_t mix(uint64_t hash, uint64_t word) {
   hash = (hash ^ word) * UINT64_C(0xff51afd7ed558ccd);
@@ -2350,6 +2415,7 @@ int main(void) {
       cmocka_unit_test(threads_replace_each_others_plans),
       cmocka_unit_test(tensors_lie_where_they_like),
       cmocka_unit_test(a_plan_in_use_is_not_freed),
+      cmocka_unit_test(kept_inferences_are_bounded),
       cmocka_unit_test(threads_that_come_together_make_one_plan),
       cmocka_unit_test(constants_of_one_hash_are_told_apart),
       cmocka_unit_test(shape_arithmetic_is_what_operators_compute),
