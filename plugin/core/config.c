@@ -126,7 +126,7 @@ static int shown_length(const char *text, size_t room) {
 }
 
 const char *const leati_fusion_names[LEATI_FUSION_COUNT] = {
-#define FUSION_NAME(number, name) [LEATI_FUSION_##number] = (name),
+#define FUSION_NAME(number, name) [LEATI_FUSION_##number] = #name,
     LEATI_FUSIONS(FUSION_NAME)
 #undef FUSION_NAME
 };
@@ -215,7 +215,7 @@ static void explain_tuning(const char *text, char *out, size_t size) {
 
 #define FIELD(name) offsetof(leati_config, name)
 
-#define FUSION_LIST(number, name) " " name
+#define FUSION_LIST(number, name) " " #name
 
 /* The default of LEAT_CACHE_DIR: empty where the environment names no folder for it. Written under `once`, with the
  * environment. */

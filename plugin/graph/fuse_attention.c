@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/fuse_attention.h"
-
+/* The rule about attention that is written out: two products with a softmax between them, and the movements that bring
+ * heads to where products want them, or repeat those that several heads of queries share. They become one
+ * FusedAttention, which reads operands where they lie. Weights may be guarded, as PyTorch does where there is a mask:
+ * Where(IsNaN(weights), 0, weights). */
 #include <string.h>
 
 #include "core/status.h"
 #include "graph/expression.h"
+#include "graph/fusion.h"
 #include "ops/core/op_state.h"
 
 enum { Q, K, V, Y, LAYOUTS };
@@ -337,6 +340,10 @@ static int32_t fuse_movement(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   return write_attention(f, n, &a, out_done, err);
 }
 
+/* softmax(scale Q K' + mask) V; and a movement of its result. A query whose mask is -infinity throughout gives 0, where
+ * the nodes give NaN unless weights are guarded; one whose scores are -infinity by themselves gives NaN, as the nodes
+ * do. Where weights are guarded, either gives 0 whatever the values are: with values that are not finite the nodes give
+ * NaN. A key whose mask is -infinity counts for nothing, whatever its score. */
 int32_t leati_fuse_attention(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   const bool moves = leati_fusion_is(node, LEATI_IS_TRANSPOSE) || leati_fusion_is(node, LEATI_IS_RESHAPE);

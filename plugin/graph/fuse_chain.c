@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/fuse_chain.h"
-
+/* A rule about elementwise operators that follow each other: they become one program, which writes nothing of what lies
+ * between them to memory. Each step gives the bits of its operator. Where what they take becomes floats by
+ * DequantizeLinear, or what they give bytes by QuantizeLinear, the program reads or writes bytes. */
 #include <math.h>
 #include <string.h>
 
 #include "core/status.h"
+#include "graph/fusion.h"
 #include "ops/core/op_state.h"
 #include "ops/elementwise/function.h"
 #include "ops/elementwise/pointwise.h"
@@ -363,6 +365,9 @@ static bool read_end(const leati_fusion *f, uint32_t n, uint32_t *out_last, resu
   return fits(f, &f->nodes[*out_last]);
 }
 
+/* Gathers what node `n` and the nodes that make its inputs for it alone compute of float32 elements, all of one shape,
+ * as leat.Pointwise or leat.QuantizedPointwise. To be asked from the last node to the first, so that each gathers all
+ * that it can. */
 int32_t leati_fuse_chain(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   chain c = {.count = 1};
   program p;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/fuse_function.h"
-
+/* Rules about functions of one number that are written out as products, sums and simpler functions: they become one
+ * operator, which rounds less often. */
 #include <math.h>
 
 #include "core/status.h"
 #include "graph/expression.h"
+#include "graph/fusion.h"
 #include "ops/core/op_state.h"
 
 #define FACTORS_MAX 4
@@ -97,6 +98,7 @@ static bool is_tanh_part(const leati_fusion *f, uint32_t v, uint32_t x) {
          is_cube(f, cube, x);
 }
 
+/* 0.5 x (1 + erf(x / sqrt 2)), and the approximation by tanh. */
 int32_t leati_fuse_gelu(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   if (!leati_fusion_is(node, LEATI_IS_MUL)) {
@@ -119,7 +121,7 @@ int32_t leati_fuse_gelu(leati_fusion *f, uint32_t n, bool *out_done, leat_error 
   return LEAT_OK;
 }
 
-/* x sigmoid(x), x sigmoid(alpha x), and x hard_sigmoid(x) with the numbers of HardSwish. */
+/* x sigmoid(x), x sigmoid(alpha x), and x hard_sigmoid(x) as HardSwish has it. */
 int32_t leati_fuse_swish(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], LEATI_IS_MUL); ++side) {

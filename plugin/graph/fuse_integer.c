@@ -287,6 +287,12 @@ static int32_t take_result(leati_fusion *f, uint32_t n, bool *out_done, leat_err
   return write_product(f, n, &p, out_done, err);
 }
 
+/* Products of matrices and convolutions of bytes, and what is done with their sums, as one of the operators
+ * QuantizedMatMul and QuantizedConv:
+ *   MatMul, Gemm or Conv of two operands that DequantizeLinear makes of bytes, as static quantisation writes them;
+ *   MatMulInteger or ConvInteger, Cast, times the product of two scales, as dynamic quantisation does;
+ *   and behind either a bias, Relu, and QuantizeLinear to bytes.
+ * Sums are exact; each other step rounds as its operator does. */
 int32_t leati_fuse_integer(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   static leati_fusion_rule *const parts[] = {take_operands, take_scales, take_bias, take_relu, take_result};
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !*out_done; ++i) {

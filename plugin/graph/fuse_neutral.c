@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/fuse_neutral.h"
-
+/* A rule about operands that change nothing. */
 #include "core/status.h"
+#include "graph/fusion.h"
 
 /* Whether all elements of a value are known, and as bool `expected`. */
 static bool ask_all(const leat_device *device, uint32_t count, const leati_known_value *const *values,
@@ -19,6 +19,8 @@ static bool is_all(const leati_fusion *f, uint32_t v, bool expected) {
   return leati_fusion_ask(f, ask_all, 1, &v, expected);
 }
 
+/* And with what is known to be true, Or and Xor with what is known to be false: it becomes the second operand, and the
+ * result a view of the first one (leati_op_def::view). */
 int32_t leati_fuse_neutral(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   const bool both = leati_fusion_is(node, LEATI_IS_AND);

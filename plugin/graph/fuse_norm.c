@@ -98,6 +98,7 @@ static int32_t write_norm(leati_fusion *f, uint32_t n, leati_fusion_node with, f
   return leati_fusion_replace(f, n, &with, out_done, err);
 }
 
+/* (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale + bias. */
 int32_t leati_fuse_layer_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   for (uint32_t side = 0; side < 4 && !*out_done && leati_fusion_is(&f->nodes[n], LEATI_IS_ADD); ++side) {
     const leati_node *const node = &f->nodes[n];
@@ -124,6 +125,7 @@ int32_t leati_fuse_layer_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_
   return LEAT_OK;
 }
 
+/* x / sqrt(mean(x^2) + epsilon) * scale. */
 int32_t leati_fuse_rms_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   for (uint32_t side = 0; side < 2 && !*out_done && leati_fusion_is(&f->nodes[n], LEATI_IS_MUL); ++side) {
     const leati_node *const node = &f->nodes[n];
@@ -184,6 +186,7 @@ static int32_t is_scattered(const leati_fusion *f, uint32_t v, bool *out, leat_e
   return LEAT_OK;
 }
 
+/* A sum of two, and the layer or RMS norm of its rows, that takes up the sum; which is given too if others need it. */
 int32_t leati_fuse_skip_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   uint32_t which = 0;

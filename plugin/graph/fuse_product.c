@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/fuse_product.h"
-
+/* Rules about what stands around a matrix product or a convolution: it becomes the end of leat's FusedMatMul and
+ * FusedConv, which round as the single operators do, one after the other. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/status.h"
+#include "graph/fusion.h"
 #include "graph/product.h"
 #include "ops/core/op_state.h"
 #include "ops/elementwise/function.h"
@@ -23,8 +24,9 @@ static bool has_rows_of(const leati_fusion *f, uint32_t v, uint32_t x, uint32_t 
   return has && (columns == 0 || leati_fusion_same_size(f, v, rank - 1, y, leati_fusion_rank(f, y) - 1));
 }
 
-/* ONNX Runtime writes MatMul and Add so. If the product of what was not reshaped with one matrix has the shape of the
- * result, the rows are the same ones. */
+/* Reshape to a matrix, product, and the Reshape back: a product of tensors with more dimensions. ONNX Runtime writes
+ * MatMul and Add so. If the product of what was not reshaped with one matrix has the shape of the result, the rows are
+ * the same ones. */
 int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   leati_product p;
@@ -69,6 +71,7 @@ static bool take_bias(const leati_fusion *f, leati_product *p, uint32_t from, ui
   return !p->conv && plain && leati_fusion_rank(f, from) > 1 && leati_fusion_is_row(f, other, from);
 }
 
+/* Product + row. */
 int32_t leati_fuse_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   return take_sides(f, n, LEATI_IS_ADD, true, take_bias, out_done, err);
 }
@@ -91,6 +94,7 @@ static bool take_divisor(const leati_fusion *f, leati_product *p, uint32_t from,
   return true;
 }
 
+/* Product times a constant, or divided by a power of two. */
 int32_t leati_fuse_scale(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   LEATI_TRY(take_sides(f, n, LEATI_IS_MUL, true, take_alpha, out_done, err));
   return *out_done ? LEAT_OK : take_sides(f, n, LEATI_IS_DIV, false, take_divisor, out_done, err);
@@ -211,6 +215,8 @@ static int32_t take_residual_of_norm(leati_fusion *f, uint32_t n, bool *out_done
   return LEAT_OK;
 }
 
+/* Product or convolution + tensor; also where that is the sum in a SkipSimplifiedLayerNormalization of few rows, of
+ * which the norm is left for leati_fuse_factor. */
 int32_t leati_fuse_residual(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   LEATI_TRY(take_sides(f, n, LEATI_IS_ADD, true, take_residual, out_done, err));
   if (!*out_done) {
@@ -249,6 +255,7 @@ static bool read_function(const leati_fusion *f, const leati_node *node, leati_p
   return true;
 }
 
+/* Function of one number of a product or convolution. */
 int32_t leati_fuse_activation(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   leati_product p;
@@ -280,6 +287,8 @@ static bool ask_tiles(const leat_device *device, uint32_t count, const leati_kno
   return channels != 0 && !leati_gemm_is_skinny(&device->traits, false, y->shape[1], (int64_t)y->count / channels);
 }
 
+/* Convolution of one tap of an image times one number for each channel, as squeeze and excitation give it. Node `n` is
+ * the convolution. */
 int32_t leati_fuse_gate(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   leati_product p;
   if (!leati_product_read(f, &f->nodes[n], &p) || !p.conv || p.inputs[4] != LEAT_GRAPH_NO_VALUE ||
@@ -324,6 +333,8 @@ static uint32_t read_means(const leati_fusion *f, const leati_node *node) {
   return is_gate(f, node->outputs[0], node->inputs[0]) ? node->inputs[0] : LEAT_GRAPH_NO_VALUE;
 }
 
+/* Means of the channels of images and two convolutions of one tap of them: leat's SqueezeExcite. Node `n` is the second
+ * convolution. */
 int32_t leati_fuse_squeeze(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   leati_product excite, squeeze;
   if (!read_pointwise(f, &f->nodes[n], &excite) ||

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/fuse_products.h"
-
+/* Rules about products side by side, which become leat's MultiMatMul, and about what their first operand is multiplied
+ * by. */
 #include <string.h>
 
 #include "core/status.h"
 #include "graph/fuse_norm.h"
+#include "graph/fusion.h"
 #include "graph/product.h"
 #include "ops/core/op_state.h"
 #include "ops/product/matrix_product.h"
@@ -94,6 +95,7 @@ static uint32_t count_uses(const leati_fusion *f, uint32_t n, uint32_t v) {
   return count;
 }
 
+/* Products of one value and given matrices: one dispatch. Node `n` is the first of them. */
 int32_t leati_fuse_products(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   merger m;
   m.count = m.activated = 0;
@@ -221,6 +223,8 @@ static int32_t factor_products(leati_fusion *f, uint32_t n, bool *out_done, leat
   return leati_fusion_replace(f, n, &with, out_done, err);
 }
 
+/* RMS norm of few rows, or a product element by element, as the first operand of a product, or of several in one
+ * dispatch. Node `n` is the product. */
 int32_t leati_fuse_factor(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   if (leati_fusion_is(&f->nodes[n], LEATI_IS_MULTI_MATMUL)) {
     return factor_products(f, n, out_done, err);

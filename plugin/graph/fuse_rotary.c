@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/fuse_rotary.h"
-
+/* The rule about rotary embedding that is written out: x cosines + rotated(x) sines, where rotated(x) is the second
+ * half of x's last dimension, negated, and behind it the first half. */
 #include "core/status.h"
 #include "graph/attributes.h"
+#include "graph/fusion.h"
 
 static bool is_last(const leati_fusion *f, uint32_t v, int64_t axis) {
   return axis == -1 || axis == leati_fusion_rank(f, v) - 1;

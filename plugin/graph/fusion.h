@@ -51,6 +51,9 @@ int32_t leati_fusion_check(const leati_inference *inference, const leati_node *n
  * first.
  * @errors OUT_OF_MEMORY */
 typedef int32_t leati_fusion_rule(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err);
+#define LEATI_FUSION_DECLARE(number, name) leati_fusion_rule leati_fuse_##name;
+LEATI_FUSION_RULES(LEATI_FUSION_DECLARE)
+#undef LEATI_FUSION_DECLARE
 
 /* ---- What rules are made of ------------------------------------------------------------------------------------- */
 

@@ -7,8 +7,7 @@ against the code.
   getenv() or one of its kind. The table is the one whose first column is headed "variable".
 - Libraries read it by secure_getenv() alone: a set-user-ID program would else let its user name files and code.
 - leat-info knows what else is read, by ./dev and the tests: what tests/README.md names and the table does not.
-- A row names each word that its variable takes, and the highest number, as plugin/core/config.c has them; that of
-  LEAT_FUSIONS_OFF each name of plugin/core/fusions.h.
+- A row names each word that its variable takes, and the highest number, as plugin/core/config.c has them.
 - Each variable of plugin/core/config.c is an option of the ONNX Runtime provider
   (host-shim/onnxruntime/session_options.c), by the name that README.md promises, and the other way round; both take
   nothing for a value, or neither does.
@@ -28,7 +27,6 @@ VARIABLE = r'(?:LEAT_[A-Z0-9_]+|FORCE_GRAPH_PATH)'
 GETENV = re.compile(r'\b(?:secure_|g_)?getenv\s*\(')
 PLAIN_GETENV = re.compile(r'\b(?:g_)?getenv\s*\(')
 SETTINGS = 'plugin/core/config.c'
-FUSIONS = 'plugin/core/fusions.h'
 OPTIONS = 'host-shim/onnxruntime/session_options.c'
 # Options that are not the variable in lower case without LEAT_: in the provider "Vulkan" says nothing.
 KEYS = {'LEAT_VULKAN_DEVICE': 'device'}
@@ -94,8 +92,6 @@ def check_limits(tree, rows):
         row = '\n'.join(r for r in rows.splitlines() if f'`{name}`' in r.split('|')[1])
         words = re.search(r'\.words = \{([^}]*)\}', entry)
         words = re.findall(r'"([^"]*)"', words.group(1)) if words else []
-        if name == 'LEAT_FUSIONS_OFF' and FUSIONS in tree.files:
-            words += re.findall(r'X\(\w+, "(\w+)"\)', tree.text(FUSIONS))
         for word in words:
             if f'`{word}`' not in row:
                 yield f'README.md: the row of {name} lacks `{word}`'
@@ -202,13 +198,9 @@ OTHERS = {**case(TABLE, 'x = secure_getenv("LEAT_A"); "LEAT_B"'), INFO: 'char *o
           TESTS: '`LEAT_T=3 LEAT_B=1`'}
 SET = case('| variable | default |\n|---|---|\n| `LEAT_VULKAN_DEVICE` | |\n| `LEAT_WAIT_US` | |\n',
            'secure_getenv(name) {.name = "LEAT_VULKAN_DEVICE"}, {.name = "LEAT_WAIT_US", .empty = true}')
-OFF = {**case('| variable | default |\n|---|---|\n| `LEAT_FUSIONS_OFF` | `bias` |\n',
-              'secure_getenv(name) {.name = "LEAT_FUSIONS_OFF"}'), FUSIONS: 'X(BIAS, "bias")'}
 OPTION_ROWS = ('{"device", "LEAT_VULKAN_DEVICE", EFFECT_DEVICE, false}, '
                '{"wait_us", "LEAT_WAIT_US", EFFECT_PROCESS, true}')
 CANARIES = [
-    (OFF, None),
-    ({**OFF, FUSIONS: 'X(BIAS, "bias") \\\n X(GATE, "gate")'}, 'the row of LEAT_FUSIONS_OFF lacks `gate`'),
     ({**SET, OPTIONS: OPTION_ROWS}, None),
     ({**SET, OPTIONS: OPTION_ROWS.replace('{"wait_us"', '/* {"wait_us"').replace('true}', 'true} */')},
      'has no option for LEAT_WAIT_US'),
