@@ -9,37 +9,35 @@
 #include "device/device.h"
 #include "memory/memory.h"
 
-/* Every element type of the ABI, in the order of the bits. Tensors are held of those that have a size: only of these do
- * kernels and copies know how elements lie in memory. */
+/* Every element type of the ABI, in the order of the bits. */
 static const struct {
   uint64_t type;
   DLDataType dtype;
-  uint32_t size;
   const char *name;
 } types[] = {
-    {LEAT_TYPE_FLOAT32, {kDLFloat, 32, 1}, 4, "float32"},
-    {LEAT_TYPE_FLOAT16, {kDLFloat, 16, 1}, 2, "float16"},
-    {LEAT_TYPE_BFLOAT16, {kDLBfloat, 16, 1}, 2, "bfloat16"},
-    {LEAT_TYPE_FLOAT64, {kDLFloat, 64, 1}, 8, "float64"},
-    {LEAT_TYPE_INT8, {kDLInt, 8, 1}, 1, "int8"},
-    {LEAT_TYPE_INT16, {kDLInt, 16, 1}, 2, "int16"},
-    {LEAT_TYPE_INT32, {kDLInt, 32, 1}, 4, "int32"},
-    {LEAT_TYPE_INT64, {kDLInt, 64, 1}, 8, "int64"},
-    {LEAT_TYPE_UINT8, {kDLUInt, 8, 1}, 1, "uint8"},
-    {LEAT_TYPE_UINT16, {kDLUInt, 16, 1}, 2, "uint16"},
-    {LEAT_TYPE_UINT32, {kDLUInt, 32, 1}, 4, "uint32"},
-    {LEAT_TYPE_UINT64, {kDLUInt, 64, 1}, 8, "uint64"},
-    {LEAT_TYPE_BOOL, {LEAT_DL_BOOL, 8, 1}, 1, "bool"},
-    {LEAT_TYPE_FLOAT8E4M3FN, {LEAT_DL_FLOAT8_E4M3FN, 8, 1}, 0, "float8e4m3fn"},
-    {LEAT_TYPE_FLOAT8E4M3FNUZ, {LEAT_DL_FLOAT8_E4M3FNUZ, 8, 1}, 0, "float8e4m3fnuz"},
-    {LEAT_TYPE_FLOAT8E5M2, {LEAT_DL_FLOAT8_E5M2, 8, 1}, 0, "float8e5m2"},
-    {LEAT_TYPE_FLOAT8E5M2FNUZ, {LEAT_DL_FLOAT8_E5M2FNUZ, 8, 1}, 0, "float8e5m2fnuz"},
-    {LEAT_TYPE_FLOAT8E8M0, {LEAT_DL_FLOAT8_E8M0FNU, 8, 1}, 0, "float8e8m0"},
-    {LEAT_TYPE_FLOAT4E2M1, {LEAT_DL_FLOAT4_E2M1FN, 4, 1}, 0, "float4e2m1"},
-    {LEAT_TYPE_INT4, {kDLInt, 4, 1}, 0, "int4"},
-    {LEAT_TYPE_UINT4, {kDLUInt, 4, 1}, 0, "uint4"},
-    {LEAT_TYPE_INT2, {kDLInt, 2, 1}, 0, "int2"},
-    {LEAT_TYPE_UINT2, {kDLUInt, 2, 1}, 0, "uint2"},
+    {LEAT_TYPE_FLOAT32, {kDLFloat, 32, 1}, "float32"},
+    {LEAT_TYPE_FLOAT16, {kDLFloat, 16, 1}, "float16"},
+    {LEAT_TYPE_BFLOAT16, {kDLBfloat, 16, 1}, "bfloat16"},
+    {LEAT_TYPE_FLOAT64, {kDLFloat, 64, 1}, "float64"},
+    {LEAT_TYPE_INT8, {kDLInt, 8, 1}, "int8"},
+    {LEAT_TYPE_INT16, {kDLInt, 16, 1}, "int16"},
+    {LEAT_TYPE_INT32, {kDLInt, 32, 1}, "int32"},
+    {LEAT_TYPE_INT64, {kDLInt, 64, 1}, "int64"},
+    {LEAT_TYPE_UINT8, {kDLUInt, 8, 1}, "uint8"},
+    {LEAT_TYPE_UINT16, {kDLUInt, 16, 1}, "uint16"},
+    {LEAT_TYPE_UINT32, {kDLUInt, 32, 1}, "uint32"},
+    {LEAT_TYPE_UINT64, {kDLUInt, 64, 1}, "uint64"},
+    {LEAT_TYPE_BOOL, {LEAT_DL_BOOL, 8, 1}, "bool"},
+    {LEAT_TYPE_FLOAT8E4M3FN, {LEAT_DL_FLOAT8_E4M3FN, 8, 1}, "float8e4m3fn"},
+    {LEAT_TYPE_FLOAT8E4M3FNUZ, {LEAT_DL_FLOAT8_E4M3FNUZ, 8, 1}, "float8e4m3fnuz"},
+    {LEAT_TYPE_FLOAT8E5M2, {LEAT_DL_FLOAT8_E5M2, 8, 1}, "float8e5m2"},
+    {LEAT_TYPE_FLOAT8E5M2FNUZ, {LEAT_DL_FLOAT8_E5M2FNUZ, 8, 1}, "float8e5m2fnuz"},
+    {LEAT_TYPE_FLOAT8E8M0, {LEAT_DL_FLOAT8_E8M0FNU, 8, 1}, "float8e8m0"},
+    {LEAT_TYPE_FLOAT4E2M1, {LEAT_DL_FLOAT4_E2M1FN, 4, 1}, "float4e2m1"},
+    {LEAT_TYPE_INT4, {kDLInt, 4, 1}, "int4"},
+    {LEAT_TYPE_UINT4, {kDLUInt, 4, 1}, "uint4"},
+    {LEAT_TYPE_INT2, {kDLInt, 2, 1}, "int2"},
+    {LEAT_TYPE_UINT2, {kDLUInt, 2, 1}, "uint2"},
 };
 #define TYPE_COUNT (sizeof(types) / sizeof(types[0]))
 
@@ -86,8 +84,7 @@ float leati_real_of(uint64_t type, const void *bytes) {
 }
 
 uint32_t leati_type_size(uint64_t type) {
-  const int row = row_of(type);
-  return row < 0 ? 0 : types[row].size;
+  return (type & LEATI_TYPES_HELD) != 0 ? leati_dtype_of(type).bits / 8u : 0;
 }
 
 const char *leati_type_name(uint64_t type) {

@@ -41,6 +41,11 @@ static inline bool leati_dtype_same(DLDataType a, DLDataType b) {
 DLDataType leati_dtype_of(uint64_t type);
 /** The number that host memory holds as a LEAT_TYPE_FLOAT32, _FLOAT16 or _BFLOAT16. */
 float leati_real_of(uint64_t type, const void *bytes);
+/** Types of which tensors are held, each of whole bytes: kernels and copies know how their elements lie in memory. */
+#define LEATI_TYPES_HELD                                                                                               \
+  (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64 | LEAT_TYPE_INT8 | LEAT_TYPE_INT16 | \
+   LEAT_TYPE_INT32 | LEAT_TYPE_INT64 | LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64 |      \
+   LEAT_TYPE_BOOL)
 /** Bytes of an element of a LEAT_TYPE_* bit; 0: no tensors of it are held. */
 uint32_t leati_type_size(uint64_t type);
 /** Name of a LEAT_TYPE_* bit for messages, such as "float32". */

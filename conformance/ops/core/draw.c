@@ -8,39 +8,12 @@
 /* A drawn tensor has no more elements, so that a call takes microseconds. */
 #define ELEMENTS_MAX 600
 
-static const struct {
-  uint64_t type;
-  const char *name;
-  DLDataType dtype;
-} types[] = {
-    {LEAT_TYPE_FLOAT32, "float32", {kDLFloat, 32, 1}},
-    {LEAT_TYPE_FLOAT16, "float16", {kDLFloat, 16, 1}},
-    {LEAT_TYPE_BFLOAT16, "bfloat16", {kDLBfloat, 16, 1}},
-    {LEAT_TYPE_FLOAT64, "float64", {kDLFloat, 64, 1}},
-    {LEAT_TYPE_INT8, "int8", {kDLInt, 8, 1}},
-    {LEAT_TYPE_INT16, "int16", {kDLInt, 16, 1}},
-    {LEAT_TYPE_INT32, "int32", {kDLInt, 32, 1}},
-    {LEAT_TYPE_INT64, "int64", {kDLInt, 64, 1}},
-    {LEAT_TYPE_UINT8, "uint8", {kDLUInt, 8, 1}},
-    {LEAT_TYPE_UINT16, "uint16", {kDLUInt, 16, 1}},
-    {LEAT_TYPE_UINT32, "uint32", {kDLUInt, 32, 1}},
-    {LEAT_TYPE_UINT64, "uint64", {kDLUInt, 64, 1}},
-    {LEAT_TYPE_BOOL, "bool", {LEAT_DL_BOOL, 8, 1}},
-};
-
-static size_t type_index(uint64_t type) {
-  size_t at = 0;
-  while (at + 1 < G_N_ELEMENTS(types) && types[at].type != type)
-    at++;
-  return at;
-}
-
 DLDataType leati_draw_dlpack(uint64_t type) {
-  return types[type_index(type)].dtype;
+  return leati_ref_type_dlpack(leati_ref_type_from_leat(type));
 }
 
 const char *leati_draw_type_name(uint64_t type) {
-  return types[type_index(type)].name;
+  return leati_ref_type_name(leati_ref_type_from_leat(type));
 }
 
 int64_t leati_draw_size(uint64_t type) {
@@ -65,26 +38,35 @@ static double number(leati_draw *draw) {
   return sum;
 }
 
+/* Those of a set of types that the reference knows, in the order of their bits; how many. */
+static int64_t types_of(uint64_t set, uint64_t known[64]) {
+  int64_t count = 0;
+  for (int bit = 0; bit < 64; bit++) {
+    const uint64_t type = UINT64_C(1) << bit;
+    if ((set & type) != 0 && leati_ref_type_from_leat(type) != LEATI_REF_TYPE_COUNT)
+      known[count++] = type;
+  }
+  return count;
+}
+
 uint64_t leati_draw_type(leati_draw *draw, const char *parameter) {
   const leat_op_info *info = draw->info;
   uint64_t all = info->types[0]->types;
   uint64_t known[64];
-  int64_t count = 0;
   for (uint32_t k = 0; k < info->type_count; k++) {
     if (strcmp(info->types[k]->name, parameter) == 0)
       all = info->types[k]->types;
   }
-  for (size_t k = 0; k < G_N_ELEMENTS(types); k++) {
-    if ((all & types[k].type) != 0)
-      known[count++] = types[k].type;
-  }
+  const int64_t count = types_of(all, known);
   return count == 0 || ((all & LEAT_TYPE_FLOAT32) != 0 && leati_draw_chance(draw, 40))
              ? LEAT_TYPE_FLOAT32
              : known[leati_draw_int(draw, 0, count - 1)];
 }
 
 uint64_t leati_draw_any_type(leati_draw *draw) {
-  return types[leati_draw_int(draw, 0, G_N_ELEMENTS(types) - 1)].type;
+  uint64_t known[64];
+  const int64_t count = types_of(UINT64_MAX, known);
+  return known[leati_draw_int(draw, 0, count - 1)];
 }
 
 int64_t leati_draw_count(int32_t rank, const int64_t *dims) {

@@ -19,19 +19,9 @@ static const struct {
   int64_t low; /* of an integer type, as `high`; held as elements are */
   int64_t high;
 } types[LEATI_REF_TYPE_COUNT] = {
-    [LEATI_REF_FLOAT32] = {4, LEAT_TYPE_FLOAT32, "float32", kDLFloat, true, false, 23, -126, .onnx = 1},
-    [LEATI_REF_FLOAT16] = {2, LEAT_TYPE_FLOAT16, "float16", kDLFloat, true, false, 10, -14, .onnx = 10},
-    [LEATI_REF_BFLOAT16] = {2, LEAT_TYPE_BFLOAT16, "bfloat16", kDLBfloat, true, false, 7, -126, .onnx = 16},
-    [LEATI_REF_FLOAT64] = {8, LEAT_TYPE_FLOAT64, "float64", kDLFloat, true, false, 52, -1022, .onnx = 11},
-    [LEATI_REF_INT64] = {8, LEAT_TYPE_INT64, "int64", kDLInt, .onnx = 7, .low = INT64_MIN, .high = INT64_MAX},
-    [LEATI_REF_INT32] = {4, LEAT_TYPE_INT32, "int32", kDLInt, .onnx = 6, .low = INT32_MIN, .high = INT32_MAX},
-    [LEATI_REF_INT16] = {2, LEAT_TYPE_INT16, "int16", kDLInt, .onnx = 5, .low = INT16_MIN, .high = INT16_MAX},
-    [LEATI_REF_INT8] = {1, LEAT_TYPE_INT8, "int8", kDLInt, .onnx = 3, .low = INT8_MIN, .high = INT8_MAX},
-    [LEATI_REF_UINT64] = {8, LEAT_TYPE_UINT64, "uint64", kDLUInt, .is_unsigned = true, .onnx = 13, .high = -1},
-    [LEATI_REF_UINT32] = {4, LEAT_TYPE_UINT32, "uint32", kDLUInt, .is_unsigned = true, .onnx = 12, .high = UINT32_MAX},
-    [LEATI_REF_UINT16] = {2, LEAT_TYPE_UINT16, "uint16", kDLUInt, .is_unsigned = true, .onnx = 4, .high = UINT16_MAX},
-    [LEATI_REF_UINT8] = {1, LEAT_TYPE_UINT8, "uint8", kDLUInt, .is_unsigned = true, .onnx = 2, .high = UINT8_MAX},
-    [LEATI_REF_BOOL] = {1, LEAT_TYPE_BOOL, "bool", LEAT_DL_BOOL, .onnx = 9, .high = 1},
+#define ROW(type, name, size, code, ...) [LEATI_REF_##type] = {size, LEAT_TYPE_##type, name, code, __VA_ARGS__},
+    LEATI_REF_TYPES(ROW)
+#undef ROW
 };
 
 void *leati_ref_alloc(int64_t count, size_t size) {

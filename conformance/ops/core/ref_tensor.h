@@ -12,22 +12,28 @@
 #include <leat/backend.h>
 #include <stdbool.h>
 
-/** Element types that the reference computes in. */
+/** Element types that the reference knows: LEAT_TYPE_<type>, name, bytes, DLPack's code, what kind of number it is
+ * (ref_tensor.c), ONNX's number. One that is only moved may stand as bytes without a sign. */
+#define LEATI_REF_TYPES(X)                                                                             \
+  X(FLOAT32, "float32", 4, kDLFloat, .is_float = true, .fraction = 23, .exponent = -126, .onnx = 1)    \
+  X(FLOAT16, "float16", 2, kDLFloat, .is_float = true, .fraction = 10, .exponent = -14, .onnx = 10)    \
+  X(BFLOAT16, "bfloat16", 2, kDLBfloat, .is_float = true, .fraction = 7, .exponent = -126, .onnx = 16) \
+  X(FLOAT64, "float64", 8, kDLFloat, .is_float = true, .fraction = 52, .exponent = -1022, .onnx = 11)  \
+  X(INT64, "int64", 8, kDLInt, .onnx = 7, .low = INT64_MIN, .high = INT64_MAX)                         \
+  X(INT32, "int32", 4, kDLInt, .onnx = 6, .low = INT32_MIN, .high = INT32_MAX)                         \
+  X(INT16, "int16", 2, kDLInt, .onnx = 5, .low = INT16_MIN, .high = INT16_MAX)                         \
+  X(INT8, "int8", 1, kDLInt, .onnx = 3, .low = INT8_MIN, .high = INT8_MAX)                             \
+  X(UINT64, "uint64", 8, kDLUInt, .is_unsigned = true, .onnx = 13, .high = -1)                         \
+  X(UINT32, "uint32", 4, kDLUInt, .is_unsigned = true, .onnx = 12, .high = UINT32_MAX)                 \
+  X(UINT16, "uint16", 2, kDLUInt, .is_unsigned = true, .onnx = 4, .high = UINT16_MAX)                  \
+  X(UINT8, "uint8", 1, kDLUInt, .is_unsigned = true, .onnx = 2, .high = UINT8_MAX)                     \
+  X(BOOL, "bool", 1, LEAT_DL_BOOL, .onnx = 9, .high = 1)
+
 typedef enum leati_ref_type {
-  LEATI_REF_FLOAT32,
-  LEATI_REF_FLOAT16,
-  LEATI_REF_BFLOAT16,
-  LEATI_REF_FLOAT64,
-  LEATI_REF_INT64,
-  LEATI_REF_INT32,
-  LEATI_REF_INT16,
-  LEATI_REF_INT8,
-  LEATI_REF_UINT64,
-  LEATI_REF_UINT32,
-  LEATI_REF_UINT16,
-  LEATI_REF_UINT8,
-  LEATI_REF_BOOL,
-  LEATI_REF_TYPE_COUNT
+#define LEATI_REF_TYPE(type, ...) LEATI_REF_##type,
+  LEATI_REF_TYPES(LEATI_REF_TYPE)
+#undef LEATI_REF_TYPE
+      LEATI_REF_TYPE_COUNT
 } leati_ref_type;
 
 /** A compact tensor. All zero is an empty one that owns nothing. */

@@ -8,7 +8,7 @@
 #include "ops/core/op_state.h"
 
 LEATI_TYPE(leati_type_real, "T", LEATI_TYPES_REAL);
-LEATI_TYPE(leati_type_moved, "T", LEATI_TYPES_MOVED);
+LEATI_TYPE(leati_type_moved, "T", LEATI_TYPES_HELD);
 LEATI_TYPE(leati_type_int64, "tensor(int64)", LEAT_TYPE_INT64);
 LEATI_TYPE(leati_type_index, "Tind", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 LEATI_ATTRIBUTE(leati_attribute_alpha, "alpha", FLOAT);

@@ -246,12 +246,6 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
   const leat_op_attribute variable = {          \
       .struct_size = sizeof(leat_op_attribute), .type = LEAT_ATTRIBUTE_##type_, .name = (name_)}
 
-/** All types of which tensors are held (memory/tensor.c): moving needs only the size of an element. */
-#define LEATI_TYPES_MOVED                                                                                              \
-  (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64 | LEAT_TYPE_INT8 | LEAT_TYPE_INT16 | \
-   LEAT_TYPE_INT32 | LEAT_TYPE_INT64 | LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64 |      \
-   LEAT_TYPE_BOOL)
-
 /** The floats that kernels compute with: as float32, each result rounded to its type once, when it is stored. */
 #define LEATI_TYPES_REAL (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16)
 /** Those of 16 bits. */
@@ -261,7 +255,7 @@ void leati_range_text(uint32_t least, uint32_t most, uint32_t open, char out[32]
 
 /** Type constraints and attributes of several families. */
 extern const leat_op_type leati_type_real;  /**< "T": LEATI_TYPES_REAL */
-extern const leat_op_type leati_type_moved; /**< "T": LEATI_TYPES_MOVED */
+extern const leat_op_type leati_type_moved; /**< "T": LEATI_TYPES_HELD, of which moving needs only the size */
 extern const leat_op_type leati_type_int64; /**< "tensor(int64)" */
 extern const leat_op_type leati_type_index; /**< "Tind": int32, int64 */
 extern const leat_op_attribute leati_attribute_alpha, leati_attribute_beta;

@@ -10,7 +10,7 @@
 #include "ops/movement/fill.h"
 
 static LEATI_TYPE(type_constant_in, "T1", LEAT_TYPE_INT64);
-static LEATI_TYPE(type_constant_out, "T2", LEATI_TYPES_MOVED);
+static LEATI_TYPE(type_constant_out, "T2", LEATI_TYPES_HELD);
 static LEATI_ATTRIBUTE(attribute_value, "value", TENSOR);
 
 typedef struct constant_state {
