@@ -7,6 +7,8 @@ places: the table of what rules look for, which has a number for each name and s
 (plugin/graph/known_ops.h), what a kernel of another provider refuses, which no backend can tell (the table
 refused_inputs of the provider), and what the runtime's Scan has a provider do (scan_operator). Nor does anything there
 look at the name of an entry to compare it, but for these tables.
+
+What an operator of domain leat does, which no specification says, the contract says: abi/leat/backend.h has "Name(".
 """
 import re
 
@@ -19,6 +21,8 @@ OTHERS = re.compile(r'\brefused_inputs\[\] = \{.*?^\};|\bscan_operator\[\] = "\w
 COMPARES = re.compile(r'\bstr\w*(?:cmp|str)\([^;]*\b(?:info->|def->info\.)name\b')
 # The registry finds the entry of a node, whatever it is.
 FINDS = re.compile(r'strcmp\(info->name, form->type\) == 0')
+CONTRACT = 'abi/leat/backend.h'
+OWN = re.compile(r'"(\w+)",\s*"leat",')
 
 
 def check(tree):
@@ -33,6 +37,11 @@ def check(tree):
             yield f'{path} names {name}; what it asks of operators is for leat_op_info, or for graph/known_ops.h'
         if COMPARES.search(FINDS.sub('', text)):
             yield f'{path} compares the name of an entry; graph/known_ops.h has numbers for names, and versions'
+    defined = tree.text(CONTRACT) if CONTRACT in tree.files else ''
+    for path in tree.matching(r'^plugin/ops/.*\.c$'):
+        for name in OWN.findall(lint.strip_comments(tree.text(path))):
+            if not re.search(rf'\b{name}\(', defined):
+                yield f'{path}: {CONTRACT} does not say what {name} of domain leat does'
 
 
 DOC = {LIST: '  Add                 7-14   T: float32\n  Conv                11     T: float32\n'}
@@ -50,6 +59,9 @@ CANARIES = [
     ({**DOC, PROVIDER: 'if (strstr(list->nodes[i].info->name, word)) {\n'}, 'compares the name'),
     ({**DOC, 'plugin/graph/run/launch.c': 'strcmp(op->def->info.name, other);\n'}, 'compares the name'),
     ({PROVIDER: 'int nothing;\n'}, 'no operator is found'),
+    ({**DOC, CONTRACT: '/* - Cube(X) is X X X. */\n', 'plugin/ops/a/b.c': 'LEATI_OP("Cube", "leat", (1, 1)\n'}, None),
+    ({**DOC, CONTRACT: '/* - Cubes(X). */\n', 'plugin/ops/a/b.c': 'LEATI_OP(\n        "Cube", "leat", (1, 1)\n'},
+     'does not say what Cube'),
 ]
 
 if __name__ == '__main__':
