@@ -159,7 +159,8 @@ static int32_t matmul_plan(const leat_op *op, leati_planner *planner, const leat
   if (call->outputs[0].count == 0) {
     return LEAT_OK;
   }
-  matmul_operands operands = {.c = call->outputs[0]};
+  matmul_operands operands; /* most of it is for inputs that few calls have */
+  operands.c = call->outputs[0];
   LEATI_TRY(read_operands(op, planner, call, &operands, err));
   const leati_view *const a = &operands.a, *const b = &operands.b;
   if (state->ndim != 0) {
