@@ -255,12 +255,12 @@ static bool read_scores(const leati_fusion *f, uint32_t v, attention *a) {
   return true;
 }
 
-/* Softmax over the last dimension. */
+/* Softmax over the last dimension, which is all that it takes as one before version 13 then. */
 static bool is_softmax(const leati_fusion *f, const leati_node *node) {
   if (!leati_fusion_is(node, LEATI_IS_SOFTMAX)) {
     return false;
   }
-  const int64_t axis = leati_attributes_int(&node->attributes, "axis", -1);
+  const int64_t axis = leati_attributes_int(&node->attributes, "axis", leati_op_since_version(node->op) < 13 ? 1 : -1);
   return axis == -1 || axis == leati_fusion_rank(f, node->outputs[0]) - 1;
 }
 

@@ -199,9 +199,11 @@ static void add_function(const leati_fusion *f, program *p, const leati_node *no
   const leati_function *const function = leati_function_of(node->op);
   uint32_t count;
   const char *const name = function_of(node, &count);
+  float parameters[2];
+  leati_function_parameters(function, leati_fusion_type(f, node->outputs[0]), parameters);
   int64_t operands[OPERANDS] = {operand_of(f, p, node->inputs[0])};
   for (uint32_t i = 1; i < count; ++i) {
-    operands[i] = constant_operand(p, function->parameters[i - 1]);
+    operands[i] = constant_operand(p, parameters[i - 1]);
   }
   add_step(p, name, count, operands, node->outputs[0]);
 }

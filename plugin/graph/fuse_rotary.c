@@ -15,11 +15,23 @@ static bool read_int(const leati_fusion *f, uint32_t v, int64_t otherwise, int64
   return v == LEAT_GRAPH_NO_VALUE || leati_fusion_whole(f, v, out);
 }
 
+/* The same of what a Slice takes as input `i`, or as attribute in its first version. */
+static bool read_bound(const leati_fusion *f, const leati_node *node, uint32_t i, int64_t otherwise, int64_t *out) {
+  static const char *const names[] = {NULL, "starts", "ends", "axes"};
+  const leat_attribute *const list =
+      leati_op_since_version(node->op) < 10 && i < 4 ? leati_attributes_find(&node->attributes, names[i]) : NULL;
+  if (list == NULL) {
+    return read_int(f, leati_fusion_input(node, i), otherwise, out);
+  }
+  *out = list->count == 1 ? list->ints[0] : otherwise;
+  return list->count == 1;
+}
+
 /* Whether a Slice takes one half of its input's last dimension, of `size` elements. */
 static bool slices_half(const leati_fusion *f, const leati_node *node, bool second, int64_t size) {
   int64_t start, end, axis, step;
-  if (!read_int(f, leati_fusion_input(node, 1), 0, &start) || !read_int(f, leati_fusion_input(node, 2), 0, &end) ||
-      !read_int(f, leati_fusion_input(node, 3), 0, &axis) || !read_int(f, leati_fusion_input(node, 4), 1, &step)) {
+  if (!read_bound(f, node, 1, 0, &start) || !read_bound(f, node, 2, 0, &end) || !read_bound(f, node, 3, 0, &axis) ||
+      !read_bound(f, node, 4, 1, &step)) {
     return false;
   }
   start += start < 0 ? size : 0;

@@ -19,7 +19,7 @@
   X(CAST, "", "Cast", 6, 28)                                                                        \
   X(CLIP, "", "Clip", 11, 13)                                                                       \
   X(CONCAT, "", "Concat", 4, 13)                                                                    \
-  X(CONV, "", "Conv", 11, 22)                                                                       \
+  X(CONV, "", "Conv", 1, 22)                                                                        \
   X(CONV_INTEGER, "", "ConvInteger", 10, 10)                                                        \
   X(DEQUANTIZE_LINEAR, "", "DequantizeLinear", 10, 28)                                              \
   X(DIV, "", "Div", 7, 14)                                                                          \
@@ -27,17 +27,17 @@
   X(EXPAND, "", "Expand", 8, 13)                                                                    \
   X(FLATTEN, "", "Flatten", 1, 25)                                                                  \
   X(GELU, "", "Gelu", 20, 20)                                                                       \
-  X(GEMM, "", "Gemm", 11, 13)                                                                       \
+  X(GEMM, "", "Gemm", 7, 13)                                                                        \
   X(GLOBAL_AVERAGE_POOL, "", "GlobalAveragePool", 1, 22)                                            \
   X(HARD_SIGMOID, "", "HardSigmoid", 6, 22)                                                         \
   X(HARD_SWISH, "", "HardSwish", 14, 22)                                                            \
   X(ISNAN, "", "IsNaN", 9, 20)                                                                      \
-  X(LAYER_NORMALIZATION, "", "LayerNormalization", 17, 17)                                          \
-  X(MATMUL, "", "MatMul", 9, 13)                                                                    \
+  X(LAYER_NORMALIZATION, "", "LayerNormalization", 1, 17)                                           \
+  X(MATMUL, "", "MatMul", 1, 13)                                                                    \
   X(MATMUL_INTEGER, "", "MatMulInteger", 10, 10)                                                    \
-  X(MAX, "", "Max", 8, 13)                                                                          \
-  X(MEAN, "", "Mean", 8, 13)                                                                        \
-  X(MIN, "", "Min", 8, 13)                                                                          \
+  X(MAX, "", "Max", 6, 13)                                                                          \
+  X(MEAN, "", "Mean", 6, 13)                                                                        \
+  X(MIN, "", "Min", 6, 13)                                                                          \
   X(MUL, "", "Mul", 7, 14)                                                                          \
   X(NEG, "", "Neg", 6, 13)                                                                          \
   X(OR, "", "Or", 7, 7)                                                                             \
@@ -45,23 +45,23 @@
   X(PRELU, "", "PRelu", 7, 16)                                                                      \
   X(QUANTIZE_LINEAR, "", "QuantizeLinear", 10, 28)                                                  \
   X(RECIPROCAL, "", "Reciprocal", 6, 13)                                                            \
-  X(REDUCE_MEAN, "", "ReduceMean", 11, 18)                                                          \
+  X(REDUCE_MEAN, "", "ReduceMean", 1, 18)                                                           \
   X(RELU, "", "Relu", 6, 14)                                                                        \
-  X(RESHAPE, "", "Reshape", 5, 25)                                                                  \
+  X(RESHAPE, "", "Reshape", 1, 25)                                                                  \
   X(RMS_NORMALIZATION, "", "RMSNormalization", 23, 23)                                              \
   X(SIGMOID, "", "Sigmoid", 6, 13)                                                                  \
   X(SIMPLIFIED_LAYER_NORMALIZATION, "", "SimplifiedLayerNormalization", 1, 1)                       \
-  X(SLICE, "", "Slice", 10, 13)                                                                     \
-  X(SOFTMAX, "", "Softmax", 13, 13)                                                                 \
-  X(SPLIT, "", "Split", 13, 18)                                                                     \
+  X(SLICE, "", "Slice", 1, 13)                                                                      \
+  X(SOFTMAX, "", "Softmax", 1, 13)                                                                  \
+  X(SPLIT, "", "Split", 2, 18)                                                                      \
   X(SQRT, "", "Sqrt", 6, 13)                                                                        \
-  X(SQUEEZE, "", "Squeeze", 13, 25)                                                                 \
+  X(SQUEEZE, "", "Squeeze", 1, 25)                                                                  \
   X(SUB, "", "Sub", 7, 14)                                                                          \
-  X(SUM, "", "Sum", 8, 13)                                                                          \
+  X(SUM, "", "Sum", 6, 13)                                                                          \
   X(TANH, "", "Tanh", 6, 13)                                                                        \
   X(TILE, "", "Tile", 6, 13)                                                                        \
   X(TRANSPOSE, "", "Transpose", 1, 25)                                                              \
-  X(UNSQUEEZE, "", "Unsqueeze", 13, 25)                                                             \
+  X(UNSQUEEZE, "", "Unsqueeze", 1, 25)                                                              \
   X(WHERE, "", "Where", 9, 16)                                                                      \
   X(XOR, "", "Xor", 7, 7)                                                                           \
   X(ORT_FUSED_MATMUL, "com.microsoft", "FusedMatMul", 1, 1)                                         \

@@ -527,6 +527,17 @@ static const leati_op_spec specs[] = {
      .inputs = {F32_IS(DIMS(1, 4, 4), -INFINITY, -INFINITY, -INFINITY, -INFINITY, 1, NAN, INFINITY, 2, -INFINITY,
                        -1e38f, -INFINITY, -2e38f, 1, INFINITY, 3, -INFINITY)}},
     {.name = "GlobalMaxPool", .label = "no_images", .since_version = 22, .inputs = {F32(0, 5, 3, 3)}},
+
+    /* Earlier versions lack attributes. */
+    CASE("Conv", "version_1", 1, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(1, 3, 6, 6), F32(4, 3, 3, 3), F32(4)),
+    CASE("ConvTranspose", "version_1", 1, ATTRIBUTES(A_INTS("strides", 2, 2)), F32(1, 3, 5, 5), F32(3, 4, 3, 3),
+         F32(4)),
+    CASE("MaxPool", "version_1", 1, ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("pads", 1, 1, 1, 1)),
+         F32(2, 3, 7, 9)),
+    CASE("MaxPool", "version_8", 8, ATTRIBUTES(A_INTS("kernel_shape", 2, 2), A_INTS("strides", 2, 2)), F32(2, 3, 7, 9)),
+    CASE("AveragePool", "version_7", 7,
+         ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("pads", 1, 1, 1, 1), A_INT("count_include_pad", 1)),
+         F32(2, 3, 7, 9)),
 };
 
 void leati_rows_conv(leat_case_list *list) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ops/core/draw_derive.h"
+#include "ops/core/earlier.h"
 #include "ops/core/ref_run.h"
 
 /* The draws of each family that has some: the build makes lines "LIST(family)". */
@@ -79,6 +80,42 @@ bool leati_draw_knows(const leat_op_info *info, const char *kind) {
   return known;
 }
 
+/* Makes an input the attribute that it was. */
+static void move_to_attribute(leati_draw *draw, const char *name, leati_draw_tensor *tensor) {
+  leat_attribute *added = NULL;
+  for (uint32_t type = LEAT_ATTRIBUTE_INT; added == NULL && type <= LEAT_ATTRIBUTE_FLOATS; type++)
+    added = leati_draw_attribute(draw, name, type);
+  g_assert(added != NULL);
+  int64_t *const ints = draw->ints[added - draw->attributes];
+  leati_ref_tensor numbers;
+  leati_draw_reference(tensor, &numbers);
+  if (added->type == LEAT_ATTRIBUTE_FLOAT) {
+    added->f = (float)numbers.f[0];
+  } else {
+    g_assert(numbers.count <= LEAT_DRAW_RANK);
+    for (int64_t k = 0; k < numbers.count; k++)
+      ints[k] = numbers.i[k];
+    added->i = added->type == LEAT_ATTRIBUTE_INT ? ints[0] : 0;
+    added->ints = added->type == LEAT_ATTRIBUTE_INTS ? ints : NULL;
+    added->count = added->type == LEAT_ATTRIBUTE_INTS ? (uint64_t)numbers.count : 0;
+  }
+  leati_ref_tensor_clear(&numbers);
+  g_free(tensor->bytes);
+  memset(tensor, 0, sizeof *tensor);
+}
+
+/* A recipe draws today's form of an operator: puts what was an attribute in this version there. */
+static void make_earlier(leati_draw *draw) {
+  const leati_earlier *earlier =
+      draw->info->domain[0] == '\0' ? leati_earlier_of(draw->info->name, draw->since_version) : NULL;
+  for (uint32_t k = 0; earlier != NULL && k < LEATI_EARLIER_MAX && earlier->moved[k].attribute != NULL; k++) {
+    leati_draw_tensor *tensor = &draw->inputs[earlier->moved[k].input];
+    if (tensor->present)
+      move_to_attribute(draw, earlier->moved[k].attribute, tensor);
+  }
+  draw->input_count = earlier != NULL ? 1 : draw->input_count;
+}
+
 void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults) {
   *draw = (leati_draw){.info = info, .output_count = 1, .faults = faults, .rand = g_rand_new_with_seed(seed)};
   draw->empty = leati_draw_chance(draw, empty);
@@ -93,6 +130,7 @@ void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, 
     leati_draw_inputs(draw, entry.form);
   if (entry.recipe != NULL)
     entry.recipe(draw);
+  make_earlier(draw);
   if (entry.form != NULL || entry.recipe == NULL)
     leati_draw_attributes(draw);
   for (uint32_t k = 0; k < draw->input_count; k++) {

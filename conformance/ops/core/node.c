@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ops/core/bound.h"
+#include "ops/core/earlier.h"
 
 bool leati_ref_fast_float32;
 
@@ -29,9 +30,60 @@ bool leati_ref_has(const leati_ref_entry *list, const char *name) {
   return find(list, name)->name != NULL;
 }
 
+/* Makes an attribute what it is as an input. */
+static void read_attribute(const leat_attribute *given, leati_ref_type type, leati_ref_tensor *out) {
+  const bool list = given->type == LEAT_ATTRIBUTE_INTS || given->type == LEAT_ATTRIBUTE_FLOATS;
+  const int64_t count = list ? (int64_t)given->count : 1;
+  switch (given->type) {
+    case LEAT_ATTRIBUTE_FLOATS:
+      leati_ref_tensor_init(out, LEATI_REF_FLOAT32, 1, &count);
+      for (int64_t k = 0; k < count; k++) {
+        out->f[k] = (double)given->floats[k];
+      }
+      break;
+    case LEAT_ATTRIBUTE_FLOAT:
+      leati_ref_tensor_init(out, type, 0, &count);
+      out->f[0] = (double)given->f;
+      break;
+    default:
+      leati_ref_tensor_init(out, LEATI_REF_INT64, 1, &count);
+      for (int64_t k = 0; k < count; k++) {
+        out->i[k] = list ? given->ints[k] : given->i;
+      }
+  }
+}
+
+/* Runs an operator with what was an attribute in its version as an input. */
+static bool run_earlier(const leati_ref_entry *entry, const leati_earlier *earlier, leati_ref_node *node) {
+  leati_ref_tensor made[LEATI_EARLIER_MAX] = {{0}};
+  const leati_ref_tensor *inputs[1 + LEATI_EARLIER_MAX] = {node->inputs[0]};
+  const leati_ref_tensor *const *const given = node->inputs;
+  const uint32_t count = node->input_count;
+  for (uint32_t k = 0; k < LEATI_EARLIER_MAX && earlier->moved[k].attribute != NULL; k++) {
+    const leat_attribute *attribute = leati_ref_attribute(node, earlier->moved[k].attribute);
+    if (attribute != NULL) {
+      read_attribute(attribute, node->inputs[0]->type, &made[k]);
+      inputs[earlier->moved[k].input] = &made[k];
+    }
+  }
+  node->inputs = inputs;
+  node->input_count = 1 + LEATI_EARLIER_MAX;
+  const bool done = entry->run(node);
+  node->inputs = given;
+  node->input_count = count;
+  for (uint32_t k = 0; k < LEATI_EARLIER_MAX; k++) {
+    leati_ref_tensor_clear(&made[k]);
+  }
+  return done;
+}
+
 bool leati_ref_run_of(const leati_ref_entry *list, leati_ref_node *node) {
   const leati_ref_entry *entry = find(list, node->name);
-  return entry->name != NULL ? entry->run(node) : leati_ref_fail(node, "the reference has no operator %s", node->name);
+  const leati_earlier *earlier = leati_earlier_of(node->name, node->since_version);
+  if (entry->name == NULL) {
+    return leati_ref_fail(node, "the reference has no operator %s", node->name);
+  }
+  return earlier != NULL ? run_earlier(entry, earlier, node) : entry->run(node);
 }
 
 void leati_ref_node_clear(leati_ref_node *node) {

@@ -903,6 +903,17 @@ static const leati_op_spec specs[] = {
     WHERE("uint32", LEATI_REF_UINT32),
     WHERE("uint16", LEATI_REF_UINT16),
     {.name = "Where", .label = "empty", .since_version = 16, .inputs = {BOOLS(3, 1), F32(3, 0), F32_SCALAR}},
+    CASE("Max", "version_6", 6, NO_ATTRIBUTES, F32(5, 7), F32(5, 7), F32(5, 7)),
+    CASE("Min", "version_6", 6, NO_ATTRIBUTES, F32(5, 7), F32(5, 7), F32(5, 7)),
+    CASE("Sum", "version_6", 6, NO_ATTRIBUTES, F32(5, 7), F32(5, 7), F32(5, 7)),
+    CASE("Mean", "version_6", 6, NO_ATTRIBUTES, F32(5, 7), F32(5, 7), F32(5, 7)),
+    VIEWED("Clip", "float32_6", 6, ALL_VIEWS | VIEW_IN_PLACE, THREADS_8,
+           ATTRIBUTES(A_FLOAT("min", -0.5f), A_FLOAT("max", 0.75f)), F32(5, 7)),
+    CASE("Clip", "no_limits_6", 6, NO_ATTRIBUTES, F32_SPECIAL(2, SPECIAL_COUNT, 2)),
+    CASE("Clip", "min_only_6", 6, ATTRIBUTES(A_FLOAT("min", 0)), F32_SPECIAL(2, SPECIAL_COUNT, 2)),
+    CASE("Clip", "float16_6", 6, ATTRIBUTES(A_FLOAT("max", 6)), MIXED(LEATI_REF_FLOAT16, -10, 10, 7, 5)),
+    CASE("Clip", "bfloat16_6", 6, ATTRIBUTES(A_FLOAT("max", 6)), MIXED(LEATI_REF_BFLOAT16, -10, 10, 7, 5)),
+    CASE("ThresholdedRelu", "version_1", 1, ATTRIBUTES(A_FLOAT("alpha", 0.5f)), F32(5, 7)),
 };
 
 void leati_rows_elementwise(leat_case_list *list) {

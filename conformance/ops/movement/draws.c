@@ -21,7 +21,8 @@ static void slice(leati_draw *d) {
   int64_t axes[RANK];
   int64_t numbers[3][RANK]; /* starts, ends, steps */
   leati_draw_any(d, "T", 1, RANK, &rank, dims);
-  const uint64_t type = leati_draw_type(d, "Tind");
+  const bool has_steps = d->since_version >= 10;
+  const uint64_t type = has_steps ? leati_draw_type(d, "Tind") : LEAT_TYPE_INT64;
   const bool listed = leati_draw_chance(d, 70);
   int32_t count = leati_draw_axes(d, rank, axes);
   if (!listed) {
@@ -33,7 +34,7 @@ static void slice(leati_draw *d) {
     numbers[0][k] = leati_draw_int(d, -size - 1, size + 1);
     numbers[1][k] = leati_draw_int(d, -size - 1, size + 1);
     numbers[2][k] = leati_draw_int(d, 1, 3);
-    if (listed && leati_draw_chance(d, 40))
+    if (listed && has_steps && leati_draw_chance(d, 40))
       numbers[2][k] = -numbers[2][k];
     /* Models say "to the end" with the largest and smallest numbers that there are. */
     for (int n = 0; n < (listed ? 3 : 2); n++) {
@@ -46,7 +47,8 @@ static void slice(leati_draw *d) {
   leati_draw_list(d, type, count, numbers[1]);
   if (listed) {
     leati_draw_list(d, type, count, axes);
-    leati_draw_list(d, type, count, numbers[2]);
+    if (has_steps)
+      leati_draw_list(d, type, count, numbers[2]);
   }
 }
 
@@ -154,7 +156,7 @@ static void trilu(leati_draw *d) {
 
 static void dropout(leati_draw *d) {
   d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
-  if (leati_draw_chance(d, 50)) {
+  if (d->since_version >= 12 && leati_draw_chance(d, 50)) {
     leati_draw_tensor *ratio = leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL);
     leati_draw_set(ratio, 0, 0.25);
     if (leati_draw_chance(d, 50)) {

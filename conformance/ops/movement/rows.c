@@ -100,6 +100,29 @@ static uint8_t uint8_value[] = {0xF1};
 #define HALF_RANGE(named, t) \
   CASE("Range", named, 27, NO_ATTRIBUTES, SCALAR_OF(t, -1e-6), SCALAR_OF(t, 40), SCALAR_OF(t, 0.3))
 
+/* Rows of earlier versions, in which lists were attributes: of each type. */
+#define EARLIER_TYPE(op, named, t, most, version, outputs_, ...)                                            \
+  {                                                                                                         \
+    .name = op, .label = named, .since_version = version, .outputs = outputs_, .attributes = {__VA_ARGS__}, \
+    .inputs = {                                                                                             \
+      RANGE_OF(t, 0, most, 4, 1, 6)                                                                         \
+    }                                                                                                       \
+  }
+#define EARLIER(op, version, outputs_, ...)                                                               \
+  EARLIER_TYPE(op, "float32_" #version, LEATI_REF_FLOAT32, 1000, version, outputs_, __VA_ARGS__),         \
+      EARLIER_TYPE(op, "float16_" #version, LEATI_REF_FLOAT16, 1000, version, outputs_, __VA_ARGS__),     \
+      EARLIER_TYPE(op, "bfloat16_" #version, LEATI_REF_BFLOAT16, 1000, version, outputs_, __VA_ARGS__),   \
+      EARLIER_TYPE(op, "float64_" #version, LEATI_REF_FLOAT64, 1000, version, outputs_, __VA_ARGS__),     \
+      EARLIER_TYPE(op, "int64_" #version, LEATI_REF_INT64, 2000000000, version, outputs_, __VA_ARGS__),   \
+      EARLIER_TYPE(op, "int32_" #version, LEATI_REF_INT32, 2000000000, version, outputs_, __VA_ARGS__),   \
+      EARLIER_TYPE(op, "int16_" #version, LEATI_REF_INT16, 32000, version, outputs_, __VA_ARGS__),        \
+      EARLIER_TYPE(op, "int8_" #version, LEATI_REF_INT8, 127, version, outputs_, __VA_ARGS__),            \
+      EARLIER_TYPE(op, "uint64_" #version, LEATI_REF_UINT64, 2000000000, version, outputs_, __VA_ARGS__), \
+      EARLIER_TYPE(op, "uint32_" #version, LEATI_REF_UINT32, 2000000000, version, outputs_, __VA_ARGS__), \
+      EARLIER_TYPE(op, "uint16_" #version, LEATI_REF_UINT16, 65000, version, outputs_, __VA_ARGS__),      \
+      EARLIER_TYPE(op, "uint8_" #version, LEATI_REF_UINT8, 255, version, outputs_, __VA_ARGS__),          \
+      EARLIER_TYPE(op, "bool_" #version, LEATI_REF_BOOL, 1, version, outputs_, __VA_ARGS__)
+
 static const leati_op_spec specs[] = {
     VIEWED("Identity", "float32", 13, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
     CASE("Identity", "denormal", 14, NO_ATTRIBUTES, F32_DENORMAL(5, 33)),
@@ -120,6 +143,14 @@ static const leati_op_spec specs[] = {
      .variants = VIEW_DYNAMIC,
      .inputs = {F32(5, 7), F32_IS(NO_DIMS, 0.5f), BOOLS_ARE(NO_DIMS, 0)}},
     {.name = "Dropout", .label = "mask", .since_version = 13, .outputs = 2, .inputs = {F32(5, 7)}},
+    {.name = "Dropout", .label = "mask_7", .since_version = 7, .outputs = 2, .inputs = {F32(5, 7)}},
+    {.name = "Dropout", .label = "mask_10", .since_version = 10, .outputs = 2, .inputs = {F32(5, 7)}},
+    MOVED("Dropout", "float16_7", LEATI_REF_FLOAT16, 1000, 7, 0, NO_MORE),
+    MOVED("Dropout", "bfloat16_7", LEATI_REF_BFLOAT16, 1000, 7, 0, NO_MORE),
+    MOVED("Dropout", "float64_7", LEATI_REF_FLOAT64, 1000, 7, 0, NO_MORE),
+    MOVED("Dropout", "float16_10", LEATI_REF_FLOAT16, 1000, 10, 0, NO_MORE),
+    MOVED("Dropout", "bfloat16_10", LEATI_REF_BFLOAT16, 1000, 10, 0, NO_MORE),
+    MOVED("Dropout", "float64_10", LEATI_REF_FLOAT64, 1000, 10, 0, NO_MORE),
     MOVED("Dropout", "float16", LEATI_REF_FLOAT16, 1000, 13, 0, RATIO(LEATI_REF_FLOAT16)),
     MOVED("Dropout", "bfloat16", LEATI_REF_BFLOAT16, 1000, 22, 0, RATIO(LEATI_REF_BFLOAT16)),
     MOVED("Dropout", "float64", LEATI_REF_FLOAT64, 1000, 12, 0, RATIO(LEATI_REF_FLOAT64)),
@@ -416,6 +447,39 @@ static const leati_op_spec specs[] = {
     CASE("Range", "float32", 11, NO_ATTRIBUTES, F32_IS(NO_DIMS, 0.5f), F32_IS(NO_DIMS, 9.0f), F32_IS(NO_DIMS, 0.25f)),
     HALF_RANGE("float16", LEATI_REF_FLOAT16),
     HALF_RANGE("bfloat16", LEATI_REF_BFLOAT16),
+
+    /* Earlier versions, in which lists were attributes. */
+    EARLIER("Reshape", 1, 1, A_INTS("shape", 2, -1)),
+    EARLIER("Squeeze", 1, 1, A_INTS("axes", 1)),
+    EARLIER("Unsqueeze", 1, 1, A_INTS("axes", 0, 2)),
+    EARLIER("Slice", 1, 1, A_INTS("starts", 1, -4), A_INTS("ends", 1000, -1), A_INTS("axes", 0, 2)),
+    EARLIER("Split", 2, 2, A_INT("axis", 2), A_INTS("split", 2, 4)),
+    VIEWED("Reshape", "copied_dim_1", 1, ALL_VIEWS, THREADS_8, ATTRIBUTES(A_INTS("shape", 0, 0, 2, -1)), F32(3, 5, 8)),
+    VIEWED("Squeeze", "negative_11", 11, VIEWS, 0, ATTRIBUTES(A_INTS("axes", 0, -1)), F32(1, 5, 1, 7, 1)),
+    CASE("Squeeze", "all_11", 11, NO_ATTRIBUTES, F32(1, 5, 1, 7, 1)),
+    VIEWED("Unsqueeze", "negative_11", 11, VIEWS, 0, ATTRIBUTES(A_INTS("axes", 1, -1)), F32(3, 5, 7)),
+    VIEWED("Slice", "no_axes_1", 1, ALL_VIEWS, THREADS_8, ATTRIBUTES(A_INTS("starts", 1, 2), A_INTS("ends", 6, 9)),
+           F32(7, 9, 11)),
+    {.name = "Split",
+     .label = "views_2",
+     .since_version = 2,
+     .outputs = 3,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = {A_INT("axis", 1), A_INTS("split", 2, 4, 3)},
+     .inputs = {F32(3, 9, 7)}},
+    {.name = "Split",
+     .label = "equal_11",
+     .since_version = 11,
+     .outputs = 3,
+     .attributes = {A_INT("axis", -1)},
+     .inputs = {F32(5, 9)}},
+    VIEWED("Pad", "float32_2", 2, VIEWS, THREADS_8, ATTRIBUTES(A_INTS("pads", 1, 0, 0, 2), A_FLOAT("value", 2.5f)),
+           F32(5, 3)),
+    CASE("Pad", "float64_2", 2, ATTRIBUTES(A_INTS("pads", 1, 0, 0, 2), A_FLOAT("value", 2.5f)),
+         RANGE_OF(LEATI_REF_FLOAT64, 0, 9, 5, 3)),
+    CASE("Pad", "no_value_2", 2, ATTRIBUTES(A_INTS("pads", 1, -1, 0, 2)), F32(5, 3)),
+    CASE("Pad", "reflect_2", 2, ATTRIBUTES(A_STRING("mode", "reflect"), A_INTS("pads", 2, 1, 1, 2)), F32(5, 3)),
 };
 
 void leati_rows_movement(leat_case_list *list) {

@@ -79,6 +79,9 @@ static void channel_norm(leati_draw *d) {
     }
   }
   draw_epsilon(d);
+  if (batch && d->since_version == 7) {
+    leati_draw_attribute_int(d, "spatial", 1);
+  }
 }
 
 static void lrn(leati_draw *d) {

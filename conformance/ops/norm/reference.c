@@ -10,7 +10,9 @@ static bool run_softmax(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const bool logarithm = strcmp(node->name, "LogSoftmax") == 0;
   int32_t axis;
-  if (!leati_ref_axis(node, leati_ref_int(node, "axis", -1), x->rank, &axis)) {
+  /* Before version 13 a matrix is made of it first, of what is before the axis and the rest. */
+  const bool flattens = node->since_version < 13;
+  if (!leati_ref_axis(node, leati_ref_int(node, "axis", flattens ? 1 : -1), x->rank, &axis)) {
     return false;
   }
   leati_ref_tensor *y = &node->outputs[0];
@@ -19,7 +21,8 @@ static bool run_softmax(leati_ref_node *node) {
   for (int32_t d = axis + 1; d < x->rank; d++) {
     inner *= x->dims[d];
   }
-  int64_t length = x->dims[axis];
+  int64_t length = x->dims[axis] * (flattens ? inner : 1);
+  inner = flattens ? 1 : inner;
   for (int64_t group = 0; length > 0 && group < x->count / length; group++) {
     int64_t base = group / inner * inner * length + group % inner;
     double most = -INFINITY;

@@ -390,6 +390,17 @@ static const leati_op_spec specs[] = {
          RANGE_OF(LEATI_REF_BFLOAT16, -8, 8, 2, 7, 5)),
     CASE("LRN", "empty", 13, ATTRIBUTES(A_INT("size", 5)), F32(0, 7, 3)),
     CASE("LRN", "rank8", 13, ATTRIBUTES(A_INT("size", 3)), F32(2, 5, 1, 2, 1, 2, 1, 3)),
+    /* Earlier versions: all dimensions from the axis on are one, from the second on by default. */
+    VIEWED("Softmax", "rows_of_11", 11, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 13)),
+    CASE("Softmax", "whole_of_11", 11, ATTRIBUTES(A_INT("axis", 0)), F32(3, 5, 7)),
+    CASE("Softmax", "last_axis_of_11", 11, ATTRIBUTES(A_INT("axis", -1)), F32(3, 5, 7)),
+    CASE("Softmax", "rows_of_1", 1, ATTRIBUTES(A_INT("axis", 2)), F32(2, 3, 5, 7)),
+    CASE("Softmax", "empty_of_11", 11, NO_ATTRIBUTES, F32(3, 0, 7)),
+    CASE("LogSoftmax", "rows_of_11", 11, NO_ATTRIBUTES, F32(3, 5, 13)),
+    CASE("LogSoftmax", "rows_of_1", 1, ATTRIBUTES(A_INT("axis", 2)), F32(2, 3, 5, 7)),
+    CASE("LayerNormalization", "version_1", 1, ATTRIBUTES(A_INT("axis", -1)), F32(4, 33), F32(33), F32(33)),
+    CASE("BatchNormalization", "version_7", 7, ATTRIBUTES(A_INT("spatial", 1)), F32(2, 3, 5, 7), F32(3), F32(3), F32(3),
+         F32_RANGE(0.5, 2, 3)),
 };
 
 void leati_rows_norm(leat_case_list *list) {

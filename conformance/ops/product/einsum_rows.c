@@ -24,6 +24,7 @@
              RANGE_OF(t, -2, 2, 12, 17))
 
 static const leati_op_spec specs[] = {
+    CASE("Einsum", "version_28", 28, EQUATION("ij,jk->ik"), F32(17, 19), F32(19, 5)),
     VIEWED("Einsum", "matrices", 12, ALL_VIEWS, THREADS_8 | THREADS_16, EQUATION("ij,jk->ik"), F32(17, 67),
            F32(67, 35)),
     EINSUM_OF("float32", LEATI_REF_FLOAT32),

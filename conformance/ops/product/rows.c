@@ -444,6 +444,10 @@ static const leati_op_spec specs[] = {
      .inputs = {F32(4, 256), F32(128, 256), F32(128)}},
     {.name = "Gemm", .label = "inner_empty", .since_version = 13, .inputs = {F32(3, 0), F32(0, 5), F32(5)}},
     {.name = "Gemm", .label = "no_rows", .since_version = 13, .inputs = {F32(0, 4), F32(4, 5), F32(5)}},
+
+    CASE("MatMul", "version_1", 1, NO_ATTRIBUTES, F32(2, 5, 7), F32(7, 3)),
+    CASE("Gemm", "version_7", 7, ATTRIBUTES(A_INT("transB", 1)), F32(5, 7), F32(3, 7), F32(3)),
+    CASE("Gemm", "version_9", 9, NO_ATTRIBUTES, F32(5, 7), F32(7, 3), F32(5, 1)),
 };
 
 void leati_rows_product(leat_case_list *list) {

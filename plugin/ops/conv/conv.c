@@ -624,8 +624,8 @@ static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
            .plan = conv_plan, .channels_last = conv_channels_last)
 
 static const leati_op_def ops[] = {
-    CONVOLUTION("Conv", "", (11, 22), (2, 3), CONV, &leati_type_real, &leati_attribute_strides),
-    CONVOLUTION("ConvTranspose", "", (11, 22), (2, 3), CONV_TRANSPOSE, &leati_type_real, &leati_attribute_strides,
+    CONVOLUTION("Conv", "", (1, 22), (2, 3), CONV, &leati_type_real, &leati_attribute_strides),
+    CONVOLUTION("ConvTranspose", "", (1, 22), (2, 3), CONV_TRANSPOSE, &leati_type_real, &leati_attribute_strides,
                 &attribute_output_padding, &attribute_output_shape),
     CONVOLUTION("FusedConv", "com.microsoft", (1, 1), (2, 4), CONV, &leati_type_real, &leati_attribute_strides,
                 &leati_attribute_activation, &leati_attribute_activation_params),

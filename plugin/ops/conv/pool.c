@@ -207,13 +207,13 @@ static int32_t qlinear_global_plan(const leat_op *op, leati_planner *planner, co
 static LEATI_TYPE(type_max_pool, "T", LEATI_TYPES_REAL | LEATI_TYPES_BYTE);
 
 static const leati_op_def ops[] = {
-    LEATI_OP("MaxPool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&type_max_pool),
+    LEATI_OP("MaxPool", "", (1, 22), (1, 1), (1, 1), LEATI_TYPES(&type_max_pool),
              LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &leati_attribute_dilations,
                               &leati_attribute_kernel_shape, &leati_attribute_pads, &leati_attribute_strides),
              .state_size = sizeof(pool_state), .param = MAX_POOL, .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK,
              .supports = pool_supports, .create = pool_create, .infer = pool_infer, LEATI_KERNELS(LEATI_KERNELS_POOL),
              .plan = pool_plan, .channels_last = pool_channels_last),
-    LEATI_OP("AveragePool", "", (10, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real),
+    LEATI_OP("AveragePool", "", (7, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &attribute_count_include_pad,
                               &leati_attribute_dilations, &leati_attribute_kernel_shape, &leati_attribute_pads,
                               &leati_attribute_strides),

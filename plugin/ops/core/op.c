@@ -35,6 +35,7 @@ const void *leati_op_state_const(const leat_op *op) {
 void leati_op_free(leat_op *op) {
   if (op != NULL) {
     leati_lru_clear(&op->plans.table);
+    leati_free(op->adapted);
     leati_free(op);
   }
 }

@@ -98,7 +98,8 @@ typedef struct leati_op_def {
    * infer() went well. Views are compact, their elements, on whichever side, are at leati_view::data, and of the
    * outputs only `o` is there. Set by LEATI_EVALUATED(). NULL: it is computed on the device alone. */
   void (*evaluate)(const leat_op *op, const leati_call *call, uint32_t o);
-  uint64_t evaluated_types; /**< LEATI_EVALUATED_WHOLE or LEATI_EVALUATED_ALL */
+  uint64_t evaluated_types;            /**< LEATI_EVALUATED_WHOLE or LEATI_EVALUATED_ALL */
+  const struct leati_adapter *adapter; /**< of an entry of an earlier version (ops/core/adapter.h); NULL: of no other */
   /** From where to where the whole number that host input `i` is may change, if there is one, without a change of what
    * infer() and plan() make of this call, which went well: a call that counts is then like an earlier one. NULL, or
    * false: with any other number the call is another. */

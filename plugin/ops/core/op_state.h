@@ -28,6 +28,7 @@ struct leat_op {
   uint32_t since_version;
   const leati_op_def *def;
   leat_device *device;
+  struct leati_adapted_inputs *adapted;       /**< of an operator with an adapter; else NULL */
   leat_op *previous, *next;                   /**< in the device's list; guarded by its lock */
   leati_plan_cache plans;                     /**< its only part that changes */
   alignas(max_align_t) unsigned char state[]; /**< the family's, leati_op_def::state_size bytes */

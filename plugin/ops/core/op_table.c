@@ -9,6 +9,7 @@
 #include "core/sync.h"
 #include "device/device.h"
 #include "device/kernel.h"
+#include "ops/core/adapter.h"
 #include "ops/core/arguments.h"
 #include "ops/core/attribute.h"
 #include "ops/core/op_import.h"
@@ -190,6 +191,9 @@ int32_t leati_op_make(leat_device *device, const leat_op_desc *desc, leat_op **o
     op->def = in.def;
     op->device = device;
     status = in.def->create == NULL ? LEAT_OK : in.def->create(op, &in.desc, err);
+  }
+  if (status == LEAT_OK) {
+    status = leati_adapter_read(op, &in.desc, err);
   }
   if (status == LEAT_OK) {
     status = check_known(op, &in.desc, err);

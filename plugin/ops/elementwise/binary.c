@@ -170,7 +170,7 @@ static void binary_evaluate(const leat_op *op, const leati_call *call, uint32_t 
            .reads_view = leati_reads_rows)
 /* Not in place: an operand that comes later would be overwritten before it is read. */
 #define VARIADIC(name, types_, operation, ...)                                                                        \
-  LEATI_OP(name, "", (8, 13), (1, LEAT_VARIADIC), (1, 1), __VA_ARGS__, LEATI_TYPES(&types_), .param = (operation),    \
+  LEATI_OP(name, "", (6, 13), (1, LEAT_VARIADIC), (1, 1), __VA_ARGS__, LEATI_TYPES(&types_), .param = (operation),    \
            .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY), \
            .plan = variadic_plan, .reads_view = leati_reads_rows)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of one number, IsNaN, IsInf and Not. */
+/* Functions of one number, Clip between attributes, IsNaN, IsInf and Not. */
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
@@ -12,6 +12,8 @@ static LEATI_TYPE(type_float_in, "T1", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_class_out, "T2", LEAT_TYPE_BOOL);
 static LEATI_ATTRIBUTE(attribute_gamma, "gamma", FLOAT);
 static LEATI_ATTRIBUTE(attribute_lambd, "lambd", FLOAT);
+static LEATI_ATTRIBUTE(attribute_min, "min", FLOAT);
+static LEATI_ATTRIBUTE(attribute_max, "max", FLOAT);
 static LEATI_ATTRIBUTE(attribute_bias, "bias", FLOAT);
 static LEATI_ATTRIBUTE(attribute_approximate, "approximate", STRING);
 static LEATI_ATTRIBUTE(attribute_detect_negative, "detect_negative", INT);
@@ -63,6 +65,16 @@ static int32_t isinf_create(leat_op *op, const leati_op_desc *desc, leat_error *
   return LEAT_OK;
 }
 
+static int32_t clip_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  leati_function *const state = leati_op_state(op);
+  state->operation = LEAT_EW_CLIP;
+  leati_clip_limits(LEAT_TYPE_FLOAT32, state->parameters);
+  state->parameters[0] = leati_attr_float(desc, "min", state->parameters[0]);
+  state->parameters[1] = leati_attr_float(desc, "max", state->parameters[1]);
+  return LEAT_OK;
+}
+
 static leati_kernel unary_kernel(uint64_t type, uint32_t operation) {
   const leati_kernel_set set = operation >= LEAT_EW_FIRST_TRIGONOMETRIC ? LEATI_KERNELS_TRIGONOMETRIC
                                : operation >= LEAT_EW_FIRST_EXPONENTIAL ? LEATI_KERNELS_EXPONENTIAL
@@ -83,8 +95,27 @@ static int32_t unary_plan(const leat_op *op, leati_planner *planner, const leati
   return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
 }
 
+/* Clip before its bounds became inputs: none of those is there, for which the kernel has its parameters. */
+static int32_t clip_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const leati_view *const x = &call->inputs[0];
+  leati_view ignored = *x;
+  float bounds[2];
+  leati_function_parameters(leati_op_state_const(op), x->type, bounds);
+  ignored.ndim = 0;
+  ignored.count = 1;
+  const leati_elementwise e = {
+      .kernel = leati_kernel_find(LEATI_KERNELS_CLIP, x->type),
+      .operation = LEAT_EW_CLIP,
+      .parameters = bounds,
+      .operand_count = 3,
+      .operands = {x, &ignored, &ignored},
+  };
+  return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
+}
+
 const leati_function *leati_function_of(const leat_op *op) {
-  return leati_op_def_of(op)->plan == unary_plan ? leati_op_state_const(op) : NULL;
+  const leati_op_def *const def = leati_op_def_of(op);
+  return def->plan == unary_plan || def->plan == clip_plan ? leati_op_state_const(op) : NULL;
 }
 
 static int32_t classify_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -172,7 +203,7 @@ static const leati_op_def ops[] = {
                LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_gamma), .create = unary_create),
     UNARY_WITH("Celu", "", (12, 28), leati_type_real, LEAT_EW_CELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
                .create = unary_create),
-    UNARY_WITH("ThresholdedRelu", "", (10, 22), leati_type_real, LEAT_EW_THRESHOLDED_RELU,
+    UNARY_WITH("ThresholdedRelu", "", (1, 22), leati_type_real, LEAT_EW_THRESHOLDED_RELU,
                LEATI_ATTRIBUTES(&leati_attribute_alpha), .create = unary_create),
     UNARY_WITH("Shrink", "", (9, 9), leati_type_real, LEAT_EW_SHRINK,
                LEATI_ATTRIBUTES(&attribute_lambd, &attribute_bias), .create = unary_create),
@@ -183,6 +214,10 @@ static const leati_op_def ops[] = {
     UNARY_WITH("Gelu", "", (20, 20), leati_type_real, LEAT_EW_GELU, LEATI_ATTRIBUTES(&attribute_approximate),
                .supports = gelu_supports, .create = gelu_create),
     UNARY_WITH("Gelu", "com.microsoft", (1, 1), leati_type_real, LEAT_EW_GELU, .create = gelu_create),
+    LEATI_OP("Clip", "", (6, 6), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_real),
+             LEATI_ATTRIBUTES(&attribute_min, &attribute_max), .state_size = sizeof(leati_function),
+             .create = clip_create, .infer = leati_infer_same, LEATI_KERNELS(LEATI_KERNELS_CLIP), .plan = clip_plan,
+             .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last),
     LEATI_OP("IsNaN", "", (9, 20), (1, 1), (1, 1), LEATI_TYPES(&type_float_in, &type_class_out), LEATI_OUTPUT_TYPES(1),
              .state_size = sizeof(leati_function), .param = LEAT_EW_ISNAN, .create = unary_create,
              .infer = bool_same_infer, LEATI_KERNELS(LEATI_KERNELS_CLASSIFY), .plan = classify_plan,

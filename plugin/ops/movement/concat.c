@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/core/adapter.h"
 #include "ops/core/attribute.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
@@ -14,6 +15,7 @@
 #include "policy/tiling.h"
 
 static LEATI_ATTRIBUTE(attribute_num_outputs, "num_outputs", INT);
+static LEATI_ATTRIBUTE(attribute_split, "split", INTS);
 
 #define SEGMENTS_MAX LEATI_ACCESS_MAX
 
@@ -521,6 +523,14 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(axis_state), .supports = concat_supports, .create = axis_create,
              .infer = qlinear_concat_infer, LEATI_KERNELS(LEATI_KERNELS_SCALED_POINTWISE), .plan = qlinear_concat_plan,
              .reads_view = leati_reads_rows),
+    LEATI_OP("Split", "", (2, 11), (1, 1), (1, LEAT_VARIADIC),
+             LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view), LEATI_TYPES(&leati_type_moved),
+             LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_split), .state_size = sizeof(axis_state),
+             .any_size = true, .least_rank = 1, .create = axis_create, .infer = leati_adapted_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SEGMENTS), .plan = leati_adapted_plan,
+             .view = leati_adapted_view, .channels_last = leati_adapted_channels_last,
+             LEATI_ADAPTER(.inputs = {{&attribute_split, 1, false}}, .infer = split_infer, .plan = split_plan,
+                           .view = split_view, .channels_last = split_channels_last)),
     LEATI_OP("Split", "", (13, 18), (1, 2), (1, LEAT_VARIADIC),
              LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view), .info.host_inputs = 1u << 1,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64),

@@ -4,10 +4,15 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/core/adapter.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
 #include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
+
+static LEATI_TYPE(type_padded_2, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT64); /* as the CPU provider has version 2 */
+static LEATI_ATTRIBUTE(attribute_pads, "pads", INTS);
+static LEATI_ATTRIBUTE(attribute_value, "value", FLOAT);
 
 enum { PAD_CONSTANT = 0, PAD_REFLECT = 1, PAD_EDGE = 2, PAD_WRAP = 3 };
 
@@ -246,6 +251,13 @@ static void tile_evaluate(const leat_op *op, const leati_call *call, uint32_t o)
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
+    LEATI_OP(
+        "Pad", "", (2, 2), (1, 1), (1, 1), LEATI_EVALUATED(LEAT_OP_GROWS, LEAT_TYPE_FLOAT32, leati_adapted_evaluate),
+        LEATI_TYPES(&type_padded_2), LEATI_ATTRIBUTES(&leati_attribute_mode, &attribute_pads, &attribute_value),
+        .state_size = sizeof(pad_state), .supports = pad_supports, .create = pad_create, .infer = leati_adapted_infer,
+        LEATI_KERNELS(LEATI_KERNELS_PAD), .plan = leati_adapted_plan, .reads_view = leati_reads_rows,
+        LEATI_ADAPTER(.inputs = {{&attribute_pads, 1, true}, {&attribute_value, 2, false}}, .infer = pad_infer,
+                      .plan = pad_plan, .evaluate = pad_evaluate)),
     LEATI_OP("Pad", "", (11, 25), (2, 4), (1, 1), LEATI_EVALUATED(LEAT_OP_GROWS, LEATI_EVALUATED_ALL, pad_evaluate),
              .info.host_inputs = 0xe, LEATI_TYPES(&leati_type_moved, &leati_type_int64, &leati_type_index),
              LEATI_ATTRIBUTES(&leati_attribute_mode), LEATI_INPUT_TYPES(0, 1, 0, 2), .state_size = sizeof(pad_state),

@@ -4,12 +4,16 @@
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/core/adapter.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
 #include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
 
 static LEATI_ATTRIBUTE(attribute_perm, "perm", INTS);
+static LEATI_ATTRIBUTE(attribute_starts, "starts", INTS);
+static LEATI_ATTRIBUTE(attribute_ends, "ends", INTS);
+static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
 
 /* ---- Transpose -------------------------------------------------------------------------------------------------- */
 
@@ -200,6 +204,13 @@ static const leati_op_def ops[] = {
              LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1), .any_size = true,
              .supports = leati_sizes_supports, .infer = expand_infer, LEATI_KERNELS(LEATI_KERNELS_COPY),
              .plan = leati_plan_views, .view = expand_view),
+    LEATI_OP(
+        "Slice", "", (1, 1), (1, 1), (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view),
+        LEATI_TYPES(&leati_type_moved), LEATI_ATTRIBUTES(&attribute_starts, &attribute_ends, &attribute_axes),
+        .any_size = true, .infer = leati_adapted_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views,
+        .view = leati_adapted_view,
+        LEATI_ADAPTER(.inputs = {{&attribute_starts, 1, true}, {&attribute_ends, 2, true}, {&attribute_axes, 3, false}},
+                      .infer = slice_infer, .view = slice_view)),
     LEATI_OP("Slice", "", (10, 13), (3, 5), (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view),
              .info.host_inputs = 0x1e, LEATI_TYPES(&leati_type_moved, &leati_type_index),
              LEATI_INPUT_TYPES(0, 1, 1, 1, 1), .any_size = true, .infer = slice_infer,

@@ -10,6 +10,7 @@
 #include "ops/norm/row_sharing.h"
 
 static LEATI_ATTRIBUTE(attribute_momentum, "momentum", FLOAT);
+static LEATI_ATTRIBUTE(attribute_spatial, "spatial", INT); /* of version 7 */
 static LEATI_ATTRIBUTE(attribute_training_mode, "training_mode", INT);
 
 typedef struct batch_state {
@@ -89,15 +90,18 @@ static int32_t batch_supports(const leati_op_def *def, leat_device *device, cons
   if (leati_attr_int(desc, "training_mode", 0) != 0) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "BatchNormalization with training_mode=1 is not supported");
   }
+  if (leati_attr_int(desc, "spatial", 1) == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "BatchNormalization with spatial=0 is not supported");
+  }
   return LEAT_OK;
 }
 
 static const leati_op_def ops[] = {
-    LEATI_OP("BatchNormalization", "", (9, 15), (5, 5), (1, 1), LEATI_TYPES(&leati_type_real),
-             LEATI_ATTRIBUTES(&leati_attribute_epsilon, &attribute_momentum, &attribute_training_mode),
-             .state_size = sizeof(batch_state), .supports = batch_supports, .create = batch_create,
-             .infer = batch_infer, LEATI_KERNELS(LEATI_KERNELS_BATCH_NORM), .plan = batch_plan,
-             .channels_last = batch_channels_last),
+    LEATI_OP(
+        "BatchNormalization", "", (7, 15), (5, 5), (1, 1), LEATI_TYPES(&leati_type_real),
+        LEATI_ATTRIBUTES(&leati_attribute_epsilon, &attribute_momentum, &attribute_spatial, &attribute_training_mode),
+        .state_size = sizeof(batch_state), .supports = batch_supports, .create = batch_create, .infer = batch_infer,
+        LEATI_KERNELS(LEATI_KERNELS_BATCH_NORM), .plan = batch_plan, .channels_last = batch_channels_last),
 };
 
 const leati_op_family leati_batch_norm_family = LEATI_FAMILY(ops);

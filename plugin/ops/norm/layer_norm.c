@@ -205,22 +205,22 @@ static int32_t layer_create(leat_op *op, const leati_op_desc *desc, leat_error *
 #define MEASURED LEATI_TYPES(&leati_type_real, &type_stash), LEATI_OUTPUT_TYPES(0, 1, 1, 0)
 #define UNMEASURED LEATI_TYPES(&leati_type_real)
 /* The rest are attributes. */
-#define LAYER_NORM(name, domain, since_version, which, inputs, outputs, types_, ...)                              \
-  LEATI_OP(name, domain, (since_version, since_version), inputs, outputs, types_, LEATI_ATTRIBUTES(__VA_ARGS__),  \
+#define LAYER_NORM(name, domain, versions, which, inputs, outputs, types_, ...)                                   \
+  LEATI_OP(name, domain, versions, inputs, outputs, types_, LEATI_ATTRIBUTES(__VA_ARGS__),                        \
            .state_size = sizeof(layer_state), .param = (which), .least_rank = 1, .supports = leati_norm_supports, \
            .create = layer_create, .infer = layer_infer, LEATI_KERNELS(LEATI_KERNELS_NORM), .plan = layer_plan)
 
 static const leati_op_def ops[] = {
-    LAYER_NORM("LayerNormalization", "", 17, LAYER, (2, 3), (1, 3), MEASURED, &leati_attribute_axis,
+    LAYER_NORM("LayerNormalization", "", (1, 17), LAYER, (2, 3), (1, 3), MEASURED, &leati_attribute_axis,
                &leati_attribute_epsilon, &leati_attribute_stash_type),
-    LAYER_NORM("RMSNormalization", "", 23, RMS, (2, 2), (1, 1), UNMEASURED, &leati_attribute_axis,
+    LAYER_NORM("RMSNormalization", "", (23, 23), RMS, (2, 2), (1, 1), UNMEASURED, &leati_attribute_axis,
                &leati_attribute_epsilon, &leati_attribute_stash_type),
-    LAYER_NORM("SimplifiedLayerNormalization", "", 1, SIMPLIFIED_LAYER, (2, 2), (1, 2), MEASURED, &leati_attribute_axis,
-               &leati_attribute_epsilon, &leati_attribute_stash_type),
-    LAYER_NORM("SkipLayerNormalization", "com.microsoft", 1, SKIP_LAYER, (3, 5), (1, 4), MEASURED,
+    LAYER_NORM("SimplifiedLayerNormalization", "", (1, 1), SIMPLIFIED_LAYER, (2, 2), (1, 2), MEASURED,
+               &leati_attribute_axis, &leati_attribute_epsilon, &leati_attribute_stash_type),
+    LAYER_NORM("SkipLayerNormalization", "com.microsoft", (1, 1), SKIP_LAYER, (3, 5), (1, 4), MEASURED,
                &leati_attribute_epsilon),
-    LAYER_NORM("SkipSimplifiedLayerNormalization", "com.microsoft", 1, SKIP_SIMPLIFIED_LAYER, (3, 4), (1, 4), MEASURED,
-               &leati_attribute_epsilon),
+    LAYER_NORM("SkipSimplifiedLayerNormalization", "com.microsoft", (1, 1), SKIP_SIMPLIFIED_LAYER, (3, 4), (1, 4),
+               MEASURED, &leati_attribute_epsilon),
 };
 
 const leati_op_family leati_layer_norm_family = LEATI_FAMILY(ops);

@@ -15,9 +15,11 @@ static LEATI_ATTRIBUTE(attribute_opset, "opset", INT);
 
 typedef struct softmax_state {
   int64_t axis;
+  bool flattens;
 } softmax_state;
 
-/* The rows along the axis: their elements, and how far those lie apart. */
+/* The rows along the axis: their elements, and how far those lie apart. Before version 13 all dimensions from the axis
+ * on are one. */
 static int32_t softmax_lines(const leat_op *op, const leati_view *x, int64_t *out_count, int64_t *out_inner,
                              leat_error *err) {
   const softmax_state *state = leati_op_state_const(op);
@@ -26,8 +28,9 @@ static int32_t softmax_lines(const leat_op *op, const leati_view *x, int64_t *ou
   if (x->ndim > 0) {
     int32_t axis;
     LEATI_TRY(leati_axis(state->axis, x->ndim, &axis, err));
-    *out_count = x->shape[axis];
-    *out_inner = (int64_t)leati_product(x->shape, axis + 1, x->ndim);
+    const int32_t behind = state->flattens ? x->ndim : axis + 1;
+    *out_count = (int64_t)leati_product(x->shape, axis, behind);
+    *out_inner = (int64_t)leati_product(x->shape, behind, x->ndim);
   }
   return LEAT_OK;
 }
@@ -78,11 +81,12 @@ static int32_t softmax_plan(const leat_op *op, leati_planner *planner, const lea
 static int32_t softmax_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   softmax_state *state = leati_op_state(op);
-  state->axis = leati_attr_int(desc, "axis", -1);
+  state->flattens = desc->since_version < 13 && leati_op_def_of(op)->info.domain[0] == '\0';
+  state->axis = leati_attr_int(desc, "axis", state->flattens ? 1 : -1);
   return LEAT_OK;
 }
 
-/* Before version 13 of Softmax all dimensions from the axis on were one. */
+/* It follows Softmax of an operator set, which before 13 is another one. */
 static int32_t qlinear_softmax_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                         leat_error *err) {
   (void)device;
@@ -105,10 +109,10 @@ static int32_t qlinear_softmax_plan(const leat_op *op, leati_planner *planner, c
 
 /* In place: a row is read whole by its workgroup before it is written, or each element by the thread that writes it.
  */
-#define SOFTMAX_OF(name, which)                                                                               \
-  LEATI_OP(name, "", (13, 13), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_real), \
-           LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(softmax_state), .param = (which),    \
-           .create = softmax_create, .infer = softmax_infer, LEATI_KERNELS(LEATI_KERNELS_SOFTMAX),            \
+#define SOFTMAX_OF(name, which)                                                                              \
+  LEATI_OP(name, "", (1, 13), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_real), \
+           LEATI_ATTRIBUTES(&leati_attribute_axis), .state_size = sizeof(softmax_state), .param = (which),   \
+           .create = softmax_create, .infer = softmax_infer, LEATI_KERNELS(LEATI_KERNELS_SOFTMAX),           \
            .plan = softmax_plan)
 
 static const leati_op_def ops[] = {

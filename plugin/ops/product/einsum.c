@@ -569,7 +569,7 @@ static bool einsum_reads_view(const leat_op *op, const leati_call *call, uint32_
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Einsum", "", (12, 12), (1, LEAT_VARIADIC), (1, 1), .info.flags = LEAT_OP_HEAVY,
+    LEATI_OP("Einsum", "", (12, 28), (1, LEAT_VARIADIC), (1, 1), .info.flags = LEAT_OP_HEAVY,
              LEATI_TYPES(&leati_type_real), LEATI_ATTRIBUTES(&attribute_equation), .state_size = sizeof(leati_equation),
              LEATI_KERNELS(LEATI_KERNELS_OF_PRODUCTS, LEATI_KERNELS_REDUCE, LEATI_KERNELS_BINARY),
              .create = einsum_create, .infer = einsum_infer, .plan = einsum_plan, .view = einsum_view,

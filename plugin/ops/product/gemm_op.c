@@ -93,7 +93,7 @@ static bool gemm_reads_view(const leat_op *op, const leati_call *call, uint32_t 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_PRODUCT("Gemm", "", (11, 13), (2, 3), gemm, LEATI_TYPES(&leati_type_real),
+    LEATI_PRODUCT("Gemm", "", (7, 13), (2, 3), gemm, LEATI_TYPES(&leati_type_real),
                   LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta, &leati_attribute_trans_a,
                                    &leati_attribute_trans_b)),
     LEATI_PRODUCT(

@@ -228,7 +228,7 @@ static bool matmul_reads_view(const leat_op *op, const leati_call *call, uint32_
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_PRODUCT("MatMul", "", (9, 13), (2, 2), matmul, LEATI_TYPES(&leati_type_real)),
+    LEATI_PRODUCT("MatMul", "", (1, 13), (2, 2), matmul, LEATI_TYPES(&leati_type_real)),
     LEATI_PRODUCT("FusedMatMul", "com.microsoft", (1, 1), (2, 2), matmul, LEATI_TYPES(&leati_type_real),
                   LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_trans_a, &leati_attribute_trans_b,
                                    &attribute_trans_batch_a, &attribute_trans_batch_b)),

@@ -499,33 +499,33 @@ static LEATI_TYPE(type_index, "reduced", LEAT_TYPE_INT64);
            LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(reduce_state), .param = (reduction), .create = reduce_create, \
            .infer = reduce_infer, LEATI_KERNELS(REDUCE_KERNELS), .plan = reduce_plan, .reads_view = reduce_reads_view)
 #define ARG_REDUCE(name, which)                                                                                  \
-  LEATI_OP(name, "", (11, 13), (1, 1), (1, 1), LEATI_TYPES(&type_numbers, &type_index),                          \
+  LEATI_OP(name, "", (1, 13), (1, 1), (1, 1), LEATI_TYPES(&type_numbers, &type_index),                           \
            LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_keepdims, &attribute_last), LEATI_OUTPUT_TYPES(1), \
            .state_size = sizeof(arg_state), .param = (which), .least_rank = 1, .create = arg_create,             \
            .infer = arg_infer, LEATI_KERNELS(LEATI_KERNELS_ARG_REDUCE), .plan = arg_plan,                        \
            .reads_view = arg_reads_view)
 
 static const leati_op_def ops[] = {
-    REDUCE_BY_ATTRIBUTE("ReduceSum", (11, 11), type_numbers_11, LEATI_REDUCE_SUM, EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceSum", (1, 11), type_numbers_11, LEATI_REDUCE_SUM, EVALUATED),
     REDUCE_BY_INPUT("ReduceSum", (13, 13), type_numbers, LEATI_REDUCE_SUM, EVALUATED),
-    REDUCE_BY_ATTRIBUTE("ReduceMean", (11, 13), type_numbers, LEATI_REDUCE_MEAN, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceMean", (1, 13), type_numbers, LEATI_REDUCE_MEAN, DEVICE_ONLY),
     REDUCE_BY_INPUT("ReduceMean", (18, 18), type_numbers, LEATI_REDUCE_MEAN, DEVICE_ONLY),
-    REDUCE_BY_ATTRIBUTE("ReduceMax", (11, 13), type_numbers, LEATI_REDUCE_MAX, EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceMax", (1, 13), type_numbers, LEATI_REDUCE_MAX, EVALUATED),
     REDUCE_BY_INPUT("ReduceMax", (18, 20), type_numbers, LEATI_REDUCE_MAX, EVALUATED),
-    REDUCE_BY_ATTRIBUTE("ReduceMin", (11, 13), type_numbers, LEATI_REDUCE_MIN, EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceMin", (1, 13), type_numbers, LEATI_REDUCE_MIN, EVALUATED),
     REDUCE_BY_INPUT("ReduceMin", (18, 20), type_numbers, LEATI_REDUCE_MIN, EVALUATED),
-    REDUCE_BY_ATTRIBUTE("ReduceProd", (11, 13), type_numbers, LEATI_REDUCE_PROD, EVALUATED),
+    REDUCE_BY_ATTRIBUTE("ReduceProd", (1, 13), type_numbers, LEATI_REDUCE_PROD, EVALUATED),
     REDUCE_BY_INPUT("ReduceProd", (18, 18), type_numbers, LEATI_REDUCE_PROD, EVALUATED),
-    REDUCE_BY_ATTRIBUTE("ReduceL1", (11, 13), leati_type_real, LEATI_REDUCE_L1, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceL1", (1, 13), leati_type_real, LEATI_REDUCE_L1, DEVICE_ONLY),
     REDUCE_BY_INPUT("ReduceL1", (18, 18), leati_type_real, LEATI_REDUCE_L1, DEVICE_ONLY),
-    REDUCE_BY_ATTRIBUTE("ReduceL2", (11, 13), leati_type_real, LEATI_REDUCE_L2, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceL2", (1, 13), leati_type_real, LEATI_REDUCE_L2, DEVICE_ONLY),
     REDUCE_BY_INPUT("ReduceL2", (18, 18), leati_type_real, LEATI_REDUCE_L2, DEVICE_ONLY),
-    REDUCE_BY_ATTRIBUTE("ReduceSumSquare", (11, 13), leati_type_real, LEATI_REDUCE_SUM_SQUARE, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceSumSquare", (1, 13), leati_type_real, LEATI_REDUCE_SUM_SQUARE, DEVICE_ONLY),
     REDUCE_BY_INPUT("ReduceSumSquare", (18, 18), leati_type_real, LEATI_REDUCE_SUM_SQUARE, DEVICE_ONLY),
-    REDUCE_BY_ATTRIBUTE("ReduceLogSum", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM, DEVICE_ONLY),
-    REDUCE_BY_INPUT("ReduceLogSum", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM, DEVICE_ONLY),
-    REDUCE_BY_ATTRIBUTE("ReduceLogSumExp", (11, 13), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, DEVICE_ONLY),
-    REDUCE_BY_INPUT("ReduceLogSumExp", (18, 18), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSum", (1, 13), leati_type_real, LEATI_REDUCE_LOG_SUM, DEVICE_ONLY),
+    REDUCE_BY_INPUT("ReduceLogSum", (18, 28), leati_type_real, LEATI_REDUCE_LOG_SUM, DEVICE_ONLY),
+    REDUCE_BY_ATTRIBUTE("ReduceLogSumExp", (1, 13), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, DEVICE_ONLY),
+    REDUCE_BY_INPUT("ReduceLogSumExp", (18, 28), leati_type_real, LEATI_REDUCE_LOG_SUM_EXP, DEVICE_ONLY),
     ARG_REDUCE("ArgMax", ARG_MAX),
     ARG_REDUCE("ArgMin", ARG_MIN),
 };

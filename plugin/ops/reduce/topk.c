@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "core/status.h"
+#include "ops/core/adapter.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
 #include "ops/core/divider.h"
@@ -166,10 +167,16 @@ static LEATI_TYPE(type_ranked, "T", LEATI_TYPES_OF_TOPK);
 static LEATI_TYPE(type_place, "I", LEAT_TYPE_INT64);
 static LEATI_ATTRIBUTE(attribute_largest, "largest", INT);
 static LEATI_ATTRIBUTE(attribute_sorted, "sorted", INT);
+static LEATI_ATTRIBUTE(attribute_k, "k", INT);
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
+    LEATI_OP("TopK", "", (1, 1), (1, 1), (2, 2), LEATI_TYPES(&leati_type_real, &type_place),
+             LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_k), LEATI_OUTPUT_TYPES(0, 1),
+             .state_size = sizeof(topk_state), .least_rank = 1, .create = topk_create, .infer = leati_adapted_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_TOPK, LEATI_KERNELS_TOPK_MERGE), .plan = topk_plan,
+             LEATI_ADAPTER(.inputs = {{&attribute_k, INPUT_K, true}}, .infer = topk_infer)),
     LEATI_OP("TopK", "", (10, 24), (2, 2), (2, 2), .info.host_inputs = 1u << INPUT_K,
              LEATI_TYPES(&type_ranked, &leati_type_int64, &type_place),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_largest, &attribute_sorted), LEATI_INPUT_TYPES(0, 1),
