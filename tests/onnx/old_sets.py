@@ -18,10 +18,11 @@ import on_leat
 
 IR_VERSION = 3  # initializers are inputs too, as they were
 IMAGE, MATRIX, CUBE = (2, 4, 9, 8), (5, 7), (3, 5, 7)
+SCALES, SMALLER = [1, 1, 2, 3], [1, 1, 0.5, 0.5]  # elements, not a shape
 REDUCTIONS = ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
               "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp")
 
-# Operator set, operator, shapes of what it takes, attributes, outputs.
+# Operator set, operator, shapes of what it takes (or lists of elements), attributes, outputs.
 CASES = [
     (7, "Conv", [(2, 4, 9, 8), (6, 4, 3, 3), (6,)], {"pads": [1, 1, 1, 1]}, 1),
     (10, "Conv", [(2, 4, 9, 8), (4, 1, 3, 3)], {"group": 4, "auto_pad": "SAME_UPPER"}, 1),
@@ -68,6 +69,13 @@ CASES = [
     (10, "Pad", [MATRIX], {"pads": [-1, 1, 1, -2], "mode": "edge"}, 1),
     (12, "LayerNormalization", [CUBE, (7,), (7,)], {"axis": -1, "epsilon": 1e-5}, 1),
     (9, "ThresholdedRelu", [MATRIX], {"alpha": 0.5}, 1),
+    (8, "Upsample", [IMAGE], {"mode": "nearest", "scales": [1.0, 1.0, 2.0, 2.0]}, 1),
+    (8, "Upsample", [IMAGE], {"mode": "linear", "scales": [1.0, 1.0, 2.0, 3.0]}, 1),
+    (9, "Upsample", [IMAGE, SCALES], {"mode": "nearest"}, 1),
+    (9, "Upsample", [IMAGE, SCALES], {"mode": "linear"}, 1),
+    (10, "Resize", [IMAGE, SCALES], {"mode": "nearest"}, 1),
+    (10, "Resize", [IMAGE, SMALLER], {"mode": "nearest"}, 1),
+    (10, "Resize", [IMAGE, SMALLER], {"mode": "linear"}, 1),
     *((10, name, [CUBE], {"axes": [0, 2], "keepdims": 0}, 1) for name in REDUCTIONS),
     *((10, name, [CUBE], {"axes": [1]}, 1) for name in REDUCTIONS),
     *((10, name, [CUBE], {}, 1) for name in REDUCTIONS),
@@ -77,7 +85,8 @@ CASES = [
 def model_of(opset, name, shapes, attributes, outputs):
     """A model as bytes, and what its first input is; the others are constants."""
     random = np.random.default_rng(1)
-    tensors = [random.uniform(0.25, 2, shape).astype(np.float32) for shape in shapes]
+    tensors = [np.array(shape, np.float32) if isinstance(shape, list) else
+               random.uniform(0.25, 2, shape).astype(np.float32) for shape in shapes]
     names = [f"x{i}" for i in range(len(shapes))]
     inputs = [helper.make_tensor_value_info(n, TensorProto.FLOAT, t.shape) for n, t in zip(names, tensors)]
     constants = [numpy_helper.from_array(t, n) for n, t in zip(names[1:], tensors[1:])]

@@ -23,7 +23,6 @@ except ImportError:
 # By operator and since-version, why it is not there.
 LACKS = {
     ('Attention', 25): 'no kernel leaves out keys outside of a window',
-    ('Resize', 10): 'nearest rounds up where it makes less of a dimension and down where it makes more',
 }
 
 

@@ -89,10 +89,15 @@ static void move_to_attribute(leati_draw *draw, const char *name, leati_draw_ten
   int64_t *const ints = draw->ints[added - draw->attributes];
   leati_ref_tensor numbers;
   leati_draw_reference(tensor, &numbers);
+  g_assert(numbers.count <= LEAT_DRAW_RANK);
   if (added->type == LEAT_ATTRIBUTE_FLOAT) {
     added->f = (float)numbers.f[0];
+  } else if (added->type == LEAT_ATTRIBUTE_FLOATS) {
+    for (int64_t k = 0; k < numbers.count; k++)
+      draw->floats[added - draw->attributes][k] = (float)numbers.f[k];
+    added->floats = draw->floats[added - draw->attributes];
+    added->count = (uint64_t)numbers.count;
   } else {
-    g_assert(numbers.count <= LEAT_DRAW_RANK);
     for (int64_t k = 0; k < numbers.count; k++)
       ints[k] = numbers.i[k];
     added->i = added->type == LEAT_ATTRIBUTE_INT ? ints[0] : 0;

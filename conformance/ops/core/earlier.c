@@ -13,6 +13,7 @@ static const leati_earlier all[] = {
     {"Squeeze", 1, 11, {{"axes", 1}}},
     {"TopK", 1, 1, {{"k", 1}}},
     {"Unsqueeze", 1, 11, {{"axes", 1}}},
+    {"Upsample", 7, 7, {{"scales", 1}}},
     {NULL, 0, 0, {{NULL, 0}}},
 };
 

@@ -1,7 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "ops/core/draw.h"
 
+/* Upsample, and Resize before version 11. */
+static void upsample(leati_draw *d) {
+  const int32_t rank = (int32_t)leati_draw_int(d, 3, 4);
+  const bool more = strcmp(d->info->name, "Upsample") == 0 || leati_draw_chance(d, 60),
+             linear = leati_draw_chance(d, 50);
+  const int64_t count[1] = {rank};
+  int64_t dims[4];
+  for (int32_t k = 0; k < rank; k++)
+    dims[k] = leati_draw_int(d, 1, k < 2 ? 4 : 8);
+  /* A neighbour of weight 0 may count as 0 times its number, which need not be 0, or as nothing. */
+  leati_draw_input(d, leati_draw_type(d, "T1"), rank, dims)->plain = linear;
+  leati_draw_tensor *scales = leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, count);
+  for (int32_t k = 0; k < rank; k++)
+    leati_draw_set(scales, k, k < 2 ? 1 : (double)leati_draw_int(d, more ? 4 : 2, more ? 12 : 4) / 4);
+  leati_draw_attribute_string(d, "mode", linear ? "linear" : "nearest");
+}
+
 static void resize(leati_draw *d) {
+  if (d->since_version < 11) {
+    upsample(d);
+    return;
+  }
   static const char *const modes[] = {"nearest", "linear", "cubic"};
   static const char *const places[] = {"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"};
   static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
@@ -58,7 +81,7 @@ static void grid_sample(leati_draw *d) {
 }
 
 const leati_draw_entry leati_draws_image[] = {
-    {"conv", "", "Resize", NULL, resize},
+    {"conv", "", "Resize Upsample", NULL, resize},
     {"conv", "", "GridSample", NULL, grid_sample},
     {NULL, NULL, NULL, NULL, NULL},
 };

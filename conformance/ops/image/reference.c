@@ -14,13 +14,18 @@ typedef struct axis_scale {
   double finish; /* likewise its end */
 } axis_scale;
 
+/* Before version 11, Upsample included: scales alone, as input 1, and a way of its own from places to neighbours. */
+static bool is_earlier(const leati_ref_node *node) {
+  return node->since_version < 11;
+}
+
 static double original(const leati_ref_node *node, const axis_scale *a, int64_t at) {
   const char *key = "coordinate_transformation_mode";
   double x = (double)at;
   double in = (double)a->in;
   double out = (double)a->out;
   double half = (x + 0.5) / a->scale - 0.5;
-  if (leati_ref_string_is(node, key, "half_pixel", "asymmetric")) {
+  if (is_earlier(node) || leati_ref_string_is(node, key, "half_pixel", "asymmetric")) {
     return x / a->scale;
   }
   if (leati_ref_string_is(node, key, "half_pixel", "align_corners")) {
@@ -42,7 +47,9 @@ static double original(const leati_ref_node *node, const axis_scale *a, int64_t 
 
 static int64_t nearest(const leati_ref_node *node, const axis_scale *a, double x) {
   double at;
-  if (leati_ref_string_is(node, "nearest_mode", "round_prefer_floor", "floor")) {
+  if (is_earlier(node)) {
+    at = a->scale < 1 ? ceil(x) : floor(x);
+  } else if (leati_ref_string_is(node, "nearest_mode", "round_prefer_floor", "floor")) {
     at = floor(x);
   } else if (leati_ref_string_is(node, "nearest_mode", "round_prefer_floor", "ceil")) {
     at = ceil(x);
@@ -74,8 +81,8 @@ static int64_t corner(const leati_ref_tensor *x, const axis_scale *axes, const d
 
 static bool resize_sizes(leati_ref_node *node, axis_scale *scales) {
   const leati_ref_tensor *x = node->inputs[0];
-  const leati_ref_tensor *roi = leati_ref_input(node, 1);
-  const leati_ref_tensor *factors = leati_ref_input(node, 2);
+  const leati_ref_tensor *roi = is_earlier(node) ? NULL : leati_ref_input(node, 1);
+  const leati_ref_tensor *factors = leati_ref_input(node, is_earlier(node) ? 1 : 2);
   const leati_ref_tensor *sizes = leati_ref_input(node, 3);
   bool crop = leati_ref_string_is(node, "coordinate_transformation_mode", "half_pixel", "tf_crop_and_resize");
   int32_t axes[LEAT_MAX_RANK];
@@ -357,6 +364,7 @@ static bool run_grid_sample(leati_ref_node *node) {
 
 const leati_ref_entry leati_ref_image[] = {
     {"Resize", run_resize},
+    {"Upsample", run_resize},
     {"GridSample", run_grid_sample},
     {NULL, NULL},
 };

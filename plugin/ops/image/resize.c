@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resize: nearest and linear. */
+/* Resize: nearest and linear; and Upsample, which was Resize that makes nothing smaller. */
 #include <math.h>
 #include <string.h>
 
 #include "core/status.h"
+#include "ops/core/adapter.h"
 #include "ops/core/attribute.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
 #include "ops/core/matrix_view.h"
 
 enum { INPUT_X, INPUT_ROI, INPUT_SCALES, INPUT_SIZES };
+/* Before version 11 there were scales alone. */
+enum { EARLIER_SCALES = 1 };
 
 /* coordinate_transformation_mode */
 typedef enum transformation {
@@ -28,6 +31,7 @@ static const char *const transformation_names[TRANSFORMATION_COUNT] = {
     "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
 
 /* nearest_mode, numbered as in kernels/resize.comp. */
+enum { NEAREST_FLOOR = 2, NEAREST_CEIL = 3 };
 static const char *const nearest_names[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
 
 typedef enum aspect { STRETCH, NOT_LARGER, NOT_SMALLER } aspect;
@@ -35,6 +39,7 @@ static const char *const aspect_names[] = {"stretch", "not_larger", "not_smaller
 
 typedef struct resize_state {
   bool linear;
+  bool earlier;            /* before version 11: places are asymmetric, and nearest goes by whether it makes more */
   uint32_t transformation; /* a transformation */
   uint32_t nearest;
   uint32_t aspect; /* an aspect */
@@ -144,8 +149,9 @@ static int32_t size_axes(const leati_view *x, const leati_view *sizes, const int
 static int32_t plan_axes(const leat_op *op, const leati_call *call, axis_plan *plan, leat_error *err) {
   const resize_state *state = leati_op_state_const(op);
   const leati_view *x = &call->inputs[INPUT_X];
-  const leati_view *roi = leati_input(call, INPUT_ROI);
-  const leati_view *scales = leati_input(call, INPUT_SCALES), *sizes = leati_input(call, INPUT_SIZES);
+  const leati_view *roi = state->earlier ? NULL : leati_input(call, INPUT_ROI);
+  const leati_view *scales = leati_input(call, state->earlier ? EARLIER_SCALES : INPUT_SCALES);
+  const leati_view *sizes = leati_input(call, INPUT_SIZES);
   const bool by_scales = scales != NULL && scales->count > 0, by_sizes = sizes != NULL && sizes->count > 0;
   if (by_scales == by_sizes && (by_scales || x->ndim > 0)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize needs either scales or sizes%s",
@@ -191,12 +197,32 @@ static int32_t check_linear(const resize_state *state, int32_t changed, leat_err
                           LINEAR_AXES_MAX);
 }
 
+/* How nearest rounds. Before version 11 it went down where a dimension was made larger, and else up, as in ONNX
+ * Runtime.
+ */
+static int32_t find_nearest(const resize_state *state, const axis_plan *plan, int32_t rank, uint32_t *out,
+                            leat_error *err) {
+  bool larger = false, smaller = false;
+  for (int32_t d = 0; d < rank; ++d) {
+    larger = larger || plan[d].scale > 1.0f;
+    smaller = smaller || plan[d].scale < 1.0f;
+  }
+  *out = !state->earlier ? state->nearest : smaller ? NEAREST_CEIL : NEAREST_FLOOR;
+  return !state->earlier || state->linear || !larger || !smaller
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                          "Resize to nearest before version 11 of some dimensions to more and of some to less is not "
+                          "supported");
+}
+
 static int32_t resize_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *x = &call->inputs[INPUT_X];
   axis_plan plan[LEAT_MAX_RANK];
   LEATI_TRY(plan_axes(op, call, plan, err));
   out[0].ndim = x->ndim;
   int32_t changed = 0;
+  uint32_t nearest;
+  LEATI_TRY(find_nearest(leati_op_state_const(op), plan, x->ndim, &nearest, err));
   for (int32_t d = 0; d < x->ndim; ++d) {
     out[0].dims[d] = plan[d].out;
     changed += keeps_size(&plan[d], x->shape[d]) ? 0 : 1;
@@ -259,6 +285,8 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
   axis_plan plan[LEAT_MAX_RANK];
   LEATI_TRY(plan_axes(op, call, plan, err));
   leati_view x;
+  uint32_t nearest;
+  LEATI_TRY(find_nearest(state, plan, y->ndim, &nearest, err));
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[INPUT_X], &x, err));
   if (x.count == 0 || y->count > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
@@ -297,14 +325,13 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
     ++args.rank;
   }
   const uint32_t extrapolate = state->transformation == TF_CROP_AND_RESIZE;
-  leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_RESIZE, x.type),
-                                               .constants.resize = {.linear_axes = linear_axes,
-                                                                    .nearest = state->nearest,
-                                                                    .extrapolate = extrapolate}},
-                                  .args = &args,
-                                  .args_size = sizeof(args),
-                                  LEATI_READS({&x, &args.x}),
-                                  LEATI_WRITES({y, &args.y})};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_RESIZE, x.type),
+                   .constants.resize = {.linear_axes = linear_axes, .nearest = nearest, .extrapolate = extrapolate}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&x, &args.x}),
+      LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, y->count, 256, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
@@ -365,6 +392,22 @@ static int32_t resize_supports(const leati_op_def *def, leat_device *device, con
   return check_linear(&state, changed, err);
 }
 
+static int32_t earlier_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                leat_error *err) {
+  (void)def;
+  (void)device;
+  resize_state state = {.linear = false};
+  return read_state(desc, &state, err);
+}
+
+static int32_t earlier_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  resize_state *const state = leati_op_state(op);
+  LEATI_TRY(read_state(desc, state, err));
+  state->earlier = true;
+  state->transformation = ASYMMETRIC;
+  return LEAT_OK;
+}
+
 static int32_t resize_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   return read_state(desc, leati_op_state(op), err);
 }
@@ -373,6 +416,7 @@ static LEATI_TYPE(type_image, "T1", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_roi, "T2", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_scales, "scales", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_sizes, "sizes", LEAT_TYPE_INT64);
+static LEATI_ATTRIBUTE(attribute_scales, "scales", FLOATS);
 static LEATI_ATTRIBUTE(attribute_antialias, "antialias", INT);
 static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
 static LEATI_ATTRIBUTE(attribute_aspect, "keep_aspect_ratio_policy", STRING);
@@ -382,7 +426,24 @@ static LEATI_ATTRIBUTE(attribute_transformation, "coordinate_transformation_mode
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
+/* The types and attributes come last. */
+#define EARLIER(name, versions, inputs, ...)                                                                    \
+  LEATI_OP(name, "", versions, inputs, (1, 1), .info.flags = LEAT_OP_GROWS, .state_size = sizeof(resize_state), \
+           .supports = earlier_supports, .create = earlier_create, LEATI_KERNELS(LEATI_KERNELS_RESIZE),         \
+           .reads_view = resize_reads_view, __VA_ARGS__)
+#define BY_SCALES                                                                                               \
+  .info.host_inputs = 1u << EARLIER_SCALES, LEATI_TYPES(&type_image, &type_scales),                             \
+  LEATI_ATTRIBUTES(&leati_attribute_mode), LEATI_INPUT_TYPES(0, 1), .infer = resize_infer, .plan = resize_plan, \
+  .channels_last = resize_channels_last
+
 static const leati_op_def ops[] = {
+    EARLIER("Upsample", (7, 7), (1, 1), LEATI_TYPES(&type_image),
+            LEATI_ATTRIBUTES(&leati_attribute_mode, &attribute_scales), .infer = leati_adapted_infer,
+            .plan = leati_adapted_plan, .channels_last = leati_adapted_channels_last,
+            LEATI_ADAPTER(.inputs = {{&attribute_scales, EARLIER_SCALES, true}}, .infer = resize_infer,
+                          .plan = resize_plan, .channels_last = resize_channels_last)),
+    EARLIER("Upsample", (9, 10), (2, 2), BY_SCALES),
+    EARLIER("Resize", (10, 10), (2, 2), BY_SCALES),
     LEATI_OP("Resize", "", (11, 19), (1, 4), (1, 1), .info.flags = LEAT_OP_GROWS,
              .info.host_inputs = 1u << INPUT_ROI | 1u << INPUT_SCALES | 1u << INPUT_SIZES,
              LEATI_TYPES(&type_image, &type_roi, &type_scales, &type_sizes),
