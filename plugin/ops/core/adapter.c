@@ -33,30 +33,25 @@ static uint64_t elements_of(const leat_attribute *given) {
 /* Makes an attribute a view, and its elements those at `to`. */
 static void read_attribute(const leati_op_desc *desc, const leat_attribute *given, void *to, leati_view *out) {
   const bool list = given->type != LEAT_ATTRIBUTE_FLOAT;
-  *out = (leati_view){.present = true, .host = true, .ndim = list, .data = to, .shape = {(int64_t)elements_of(given)}};
-  switch (given->type) {
-    case LEAT_ATTRIBUTE_INT:
-      out->type = LEAT_TYPE_INT64;
-      memcpy(to, &given->i, sizeof(given->i));
-      break;
-    case LEAT_ATTRIBUTE_INTS:
-      out->type = LEAT_TYPE_INT64;
-      memcpy(to, given->ints, given->count * sizeof(given->ints[0]));
-      break;
-    case LEAT_ATTRIBUTE_FLOATS:
-      out->type = LEAT_TYPE_FLOAT32;
-      memcpy(to, given->floats, given->count * sizeof(given->floats[0]));
-      break;
-    default: /* LEAT_ATTRIBUTE_FLOAT */
-      out->type = leati_type_of(desc->inputs[0].dtype);
-      if (out->type == LEAT_TYPE_FLOAT64) {
-        memcpy(to, &(double){given->f}, sizeof(double));
-      } else {
-        memcpy(to, &given->f, sizeof(given->f));
-      }
+  const uint64_t count = elements_of(given);
+  const double wide = given->f;
+  const void *from = &given->i;
+  *out = (leati_view){.present = true, .host = true, .ndim = list, .data = to, .shape = {(int64_t)count}};
+  out->type = LEAT_TYPE_INT64;
+  if (given->type == LEAT_ATTRIBUTE_INTS) {
+    from = given->ints;
+  } else if (given->type == LEAT_ATTRIBUTE_FLOATS) {
+    out->type = LEAT_TYPE_FLOAT32;
+    from = given->floats;
+  } else if (given->type == LEAT_ATTRIBUTE_FLOAT) {
+    out->type = leati_type_of(desc->inputs[0].dtype);
+    from = out->type == LEAT_TYPE_FLOAT64 ? (const void *)&wide : &given->f;
   }
   out->dtype = leati_dtype_of(out->type);
   out->item_size = leati_type_size(out->type);
+  if (count != 0) {
+    memcpy(to, from, (size_t)count * out->item_size);
+  }
   leati_view_make_compact(out);
 }
 
