@@ -24,7 +24,10 @@ import on_leat
 
 WIDTH = 6
 THREADS = 4
-OPSET, IR_VERSION = 17, 8
+OPSETS, IR_VERSION = (17, 17, 12, 17, 17, 17, 9, 17), 8  # in turn
+# Inputs that were attributes, up to which operator set.
+EARLIER = {"Unsqueeze": (12, ("axes",)), "ReduceSum": (12, ("axes",)), "Clip": (10, ("min", "max")),
+           "Slice": (9, ("starts", "ends"))}
 # As leat-run's for float32, which says where it comes from.
 TOLERANCE = 2.0**-10
 
@@ -34,6 +37,7 @@ class Model:
 
     def __init__(self, seed):
         self.random = random.Random(seed)
+        self.opset = OPSETS[seed % len(OPSETS)]
         self.nodes, self.constants, self.values = [], [], ["x", "z"]
         self.used = set()
         numbers = np.random.default_rng(seed)
@@ -52,6 +56,7 @@ class Model:
         self.constant("last", np.array([1], np.int64))
         self.constant("two", np.array([2], np.int64))
         self.constant("minus_one", np.array([-1], np.int64))
+        self.constant("minus_two", np.array([-2], np.int64))
         self.constant("before_all", np.array([np.iinfo(np.int64).min], np.int64))
         self.constant("pairs", np.array([-1, 2], np.int64))
         self.constant("width", np.array([WIDTH], np.int64))
@@ -66,6 +71,11 @@ class Model:
 
     def node(self, kind, inputs, **attributes):
         name = f"{kind.lower()}{len(self.nodes)}"
+        last, names = EARLIER.get(kind, (0, ()))
+        if self.opset <= last:
+            given = {constant.name: onnx.numpy_helper.to_array(constant).tolist() for constant in self.constants}
+            attributes.update({at: given[value] for at, value in zip(names, inputs[1:]) if value})
+            inputs = inputs[:1]
         self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
         return name
 
@@ -111,14 +121,23 @@ class Model:
         sizes = self.node("Concat", [self.node("Sub", [twice, rows]), "width"], axis=0)
         return self.node("Reshape", [self.node("Relu", [self.node("Reshape", [at, "halves"])]), sizes])
 
+    def normalized(self, at):
+        if self.opset < 17:
+            return self.node("Sub", [at, self.node("ReduceMean", [at], axes=[1])])
+        return self.node("LayerNormalization", [at, "scale", "bias"], axis=-1, epsilon=0.1)
+
     def counted(self, at):
         """Adds the number of its row to each, which is made of a dimension and becomes data."""
+        if self.opset < 11:
+            return self.node("Add", [at, "bias"])
         rows = self.node("Gather", [self.node("Shape", [at]), "first"])
         column = self.node("Unsqueeze", [self.node("Range", ["first", rows, "step"]), "last"])
         return self.node("Add", [at, self.node("Cast", [column], to=TensorProto.FLOAT)])
 
     def padded(self, at):
         """Adds rows and takes them away again; how many is computed as PyTorch's exporter of TorchScript does."""
+        if self.opset < 11:
+            return self.node("Slice", [self.node("Pad", [at], pads=[1, 0, 2, 0]), "last", "minus_two"])
         rows = self.node("Gather", [self.node("Shape", [at]), "begin"])
         pairs = self.node("Reshape", [self.node("Concat", ["begin", "begin", "begin", rows], axis=0), "pairs"])
         turned = self.node("Slice", [pairs, "minus_one", "before_all", "begin", "minus_one"])
@@ -148,8 +167,8 @@ class Model:
                 lambda: self.node(self.random.choice(("Relu", "Neg", "Tanh", "Sigmoid")), [at]),
                 lambda: self.node(self.random.choice(("Add", "Sub", "Max")), [at, self.value()]),
                 lambda: self.node("MatMul", [at, "weight"]),
-                lambda: self.node("Softmax", [at], axis=-1),
-                lambda: self.node("LayerNormalization", [at, "scale", "bias"], axis=-1, epsilon=0.1),
+                lambda: self.node("Softmax", [at], axis=1),
+                lambda: self.normalized(at),
                 lambda: self.node("Clip", [at, "", "three"]),
                 lambda: self.node("Transpose", [self.node("Transpose", [at], perm=[1, 0])], perm=[1, 0]),
                 lambda: self.node("Reshape", [self.node("Relu", [self.node("Reshape", [at, "halves"])]), "rows"]),
@@ -169,7 +188,7 @@ class Model:
         graph = helper.make_graph(
             self.nodes, "mixture", float_rows + [helper.make_tensor_value_info("flag", TensorProto.BOOL, [])],
             [helper.make_tensor_value_info(v, TensorProto.FLOAT, [None, None]) for v in outputs], self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=IR_VERSION)
         onnx.checker.check_model(model)
         return model.SerializeToString()
 
