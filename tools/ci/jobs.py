@@ -32,7 +32,8 @@ JOBS = (
               r'|unit\.fusion\.without\.(?!all$)|unit\.(pointwise|drawn)\.all$'),
     Job('nodes', 133, COMPUTING + f'|{PROVIDER}|tests/onnx/',
         "ONNX's node tests, drawn models and products, decoders; the oldest ONNX Runtime",
-        tests=r'onnx\.(nodes|bodies$|bodies\.delayed$|islands|products|fused|nbits|decoding|einsum|profiling)(\.|$)'
+        tests=r'onnx\.(nodes|bodies$|bodies\.delayed$|islands|operator_sets|products|fused|nbits|decoding|einsum)(\.|$)'
+              r'|onnx\.profiling(\.|$)'
               r'|onnx\..*\.oldest$'
               r'|onnx\.release\.oldest'),
     Job('models', 25, COMPUTING + f'|plugin/(record|submit|streams)/|{PROVIDER}|tests/models/|tools/[^/]*$',

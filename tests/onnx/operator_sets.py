@@ -1,0 +1,348 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs random models of all operator sets from 7 on, each operator in the form that it has there, and compares them with
+the CPU provider's results. All nodes must run on Leat.
+
+usage: operator_sets.py LIBRARY [--models N] [--seed S] [--keep DIR] [--only STEP]
+
+LIBRARY is libleat_onnxruntime.so. Of each pair of models one is optimised by ONNX Runtime, which fuses and folds; of the
+other each node runs. Shapes are few, so that models share kernels. Exit status: 0, or 1 if a model is wrong or a node
+runs elsewhere, 77 if there is no device.
+"""
+import argparse
+import os
+import random
+import sys
+from collections import Counter
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper
+
+import on_leat
+
+# Every value is of N images of CHANNELS planes of SIDE x SIDE.
+CHANNELS, SIDE = 4, 6
+# The newest set that releases of ONNX Runtime from 1.24 on take.
+SETS = range(7, 25)
+# As islands.py.
+TOLERANCE = 2.0**-10
+
+
+class Model:
+    """A graph that grows by steps, in the forms of one operator set."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.numbers = np.random.default_rng(seed)
+        self.set = self.random.choice(SETS)
+        self.nodes, self.constants, self.values = [], [], ["x"]
+
+    def constant(self, value):
+        name = f"constant{len(self.constants)}"
+        self.constants.append(onnx.numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def weights(self, *shape):
+        return self.constant((self.numbers.uniform(-1, 1, shape) / max(1, np.prod(shape[1:]))**0.5).astype(np.float32))
+
+    def ints(self, *values):
+        return self.constant(np.array(values, np.int64))
+
+    def node(self, kind, inputs, outputs=1, **attributes):
+        names = [f"{kind.lower()}{len(self.nodes)}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(kind, inputs, names, names[0], **attributes))
+        return names[0] if outputs == 1 else names
+
+    def axis(self, last=4):
+        """An axis; negative ones came with set 11."""
+        axis = self.random.randrange(last)
+        return axis - last if self.set >= 11 and self.random.random() < 0.5 else axis
+
+    def with_axes(self, kind, at, axes, moved, **attributes):
+        """An operator whose axes became an input with set `moved`."""
+        if self.set < moved:
+            return self.node(kind, [at], axes=axes, **attributes)
+        return self.node(kind, [at, self.ints(*axes)], **attributes)
+
+    # ---- Steps: a value of one -----------------------------------------------------------------------------------
+
+    def activation(self, at):
+        kind, since, attributes = self.random.choice((
+            ("Relu", 6, {}), ("Tanh", 6, {}), ("Sigmoid", 6, {}), ("Elu", 6, {"alpha": 0.7}),
+            ("LeakyRelu", 6, {"alpha": 0.2}), ("Selu", 6, {}), ("HardSigmoid", 6, {"alpha": 0.3}), ("Softplus", 1, {}),
+            ("Softsign", 1, {}), ("ThresholdedRelu", 10, {"alpha": 0.3}), ("Celu", 12, {}), ("HardSwish", 14, {}),
+            ("Mish", 18, {}), ("Gelu", 20, {})))
+        return self.node(kind, [at], **attributes) if self.set >= since else self.node("Relu", [at])
+
+    def unary(self, at):
+        kind, since = self.random.choice((
+            ("Abs", 6), ("Neg", 6), ("Floor", 6), ("Ceil", 6), ("Identity", 1), ("Sin", 7), ("Cos", 7), ("Atan", 7),
+            ("Erf", 9), ("Sinh", 9), ("Sign", 9), ("Asinh", 9), ("Round", 11)))
+        return self.node(kind if self.set >= since else "Neg", [at])
+
+    def softmax(self, at):
+        kind = self.random.choice(("Softmax", "LogSoftmax"))
+        attributes = {} if self.random.random() < 0.3 else {"axis": self.axis()}
+        return self.node("Mul", [self.node(kind, [at], **attributes), self.constant(np.float32(0.5))])
+
+    def reduce(self, at):
+        kind = self.random.choice(("ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceL1", "ReduceL2",
+                                   "ReduceLogSumExp", "ReduceSumSquare", "ReduceProd"))
+        axes = sorted({self.axis() % 4 for _ in range(self.random.randrange(1, 3))})
+        kept = self.with_axes(kind, at, axes, 13 if kind == "ReduceSum" else 18)
+        return self.node("Add", [at, self.node("Tanh", [kept])])
+
+    def argument(self, at):
+        axis = self.axis()
+        attributes = {"select_last_index": 1} if self.set >= 12 and self.random.random() < 0.3 else {}
+        found = self.node(self.random.choice(("ArgMax", "ArgMin")), [at], axis=axis, **attributes)
+        return self.node("Add", [at, self.node("Cast", [found], to=TensorProto.FLOAT)])
+
+    def squeeze(self, at):
+        axes = self.random.choice(([0], [1, 3], [4], [0, 2]))
+        return self.with_axes("Squeeze", self.with_axes("Unsqueeze", at, axes, 13), axes, 13)
+
+    def clip(self, at):
+        low, high = -0.7, 1.3
+        if self.set < 11:
+            return self.node("Clip", [at], min=low, max=high)
+        return self.node("Clip", [at, self.constant(np.float32(low)), self.constant(np.float32(high))])
+
+    def slice(self, at):
+        """Takes a border away and puts another one in its place."""
+        starts, ends, axes = [1, 0], [SIDE, SIDE - 1], [2, 3]
+        if self.set < 10:
+            part = self.node("Slice", [at], starts=starts, ends=ends, axes=axes)
+        else:
+            steps = [self.ints(1, 1)] if self.random.random() < 0.5 else []
+            part = self.node("Slice", [at, self.ints(*starts), self.ints(*ends), self.ints(*axes), *steps])
+        pads = [0, 0, 1, 0, 0, 0, 0, 1]
+        mode = self.random.choice(("constant", "reflect", "edge"))
+        if self.set < 11:
+            return self.node("Pad", [part], pads=pads, mode=mode, value=0.25)
+        return self.node("Pad", [part, self.ints(*pads), self.constant(np.float32(0.25))], mode=mode)
+
+    def split(self, at):
+        axis, sizes = self.random.choice(((1, [1, 3]), (2, [2, 4]), (3, [3, 3])))
+        equal = axis == 3 and self.random.random() < 0.5
+        if self.set < 13:
+            parts = self.node("Split", [at], 2, axis=axis, **({} if equal else {"split": sizes}))
+        elif equal:
+            parts = self.node("Split", [at], 2, axis=axis, **({"num_outputs": 2} if self.set >= 18 else {}))
+        else:
+            parts = self.node("Split", [at, self.ints(*sizes)], 2, axis=axis)
+        return self.node("Concat", [self.node("Neg", [parts[1]]), parts[0]], axis=axis)
+
+    def topk(self, at):
+        if self.set < 10:
+            return self.node("TopK", [at], 2, axis=3, k=SIDE)[0]
+        attributes = {"largest": 0} if self.set >= 11 and self.random.random() < 0.5 else {}
+        return self.node("TopK", [at, self.ints(SIDE)], 2, axis=3, **attributes)[0]
+
+    def gemm(self, at):
+        rows = self.node("Reshape", [at, self.ints(-1, SIDE)])
+        if self.random.random() < 0.4:
+            product = self.node("MatMul", [rows, self.weights(SIDE, SIDE)])
+        else:
+            bias = [self.weights(SIDE)] if self.set < 11 or self.random.random() < 0.7 else []
+            product = self.node("Gemm", [rows, self.weights(SIDE, SIDE), *bias], transB=self.random.randrange(2),
+                                alpha=0.5)
+        return self.node("Reshape", [product, self.ints(-1, CHANNELS, SIDE, SIDE)])
+
+    def convolution(self, at):
+        if self.random.random() < 0.6:
+            group = self.random.choice((1, 2, CHANNELS))
+            bias = [self.weights(CHANNELS)] if self.random.random() < 0.5 else []
+            made = self.node("Conv", [at, self.weights(CHANNELS, CHANNELS // group, 3, 3), *bias], pads=[1] * 4,
+                             group=group)
+        else:
+            made = self.node("ConvTranspose", [at, self.weights(CHANNELS, CHANNELS, 3, 3)], pads=[1] * 4)
+        return self.activation(made) if self.random.random() < 0.5 else made
+
+    def batch_norm(self, at):
+        numbers = [self.weights(CHANNELS) for _ in range(3)] + [
+            self.constant(self.numbers.uniform(0.5, 2, CHANNELS).astype(np.float32))]
+        made = self.node("BatchNormalization", [at, *numbers], epsilon=1e-3)
+        return self.activation(made) if self.random.random() < 0.5 else made
+
+    def instance_norm(self, at):
+        return self.node("InstanceNormalization", [at, self.weights(CHANNELS), self.weights(CHANNELS)], epsilon=1e-2)
+
+    def layer_norm(self, at):
+        if self.set < 17:
+            return self.instance_norm(at)
+        return self.node("LayerNormalization", [at, self.weights(SIDE), self.weights(SIDE)], axis=-1, epsilon=1e-2)
+
+    def response_norm(self, at):
+        return self.node("LRN", [at], size=3, alpha=0.5)
+
+    def pool(self, at):
+        kind = self.random.choice(("MaxPool", "AveragePool"))
+        attributes = {"count_include_pad": 1} if kind == "AveragePool" and self.random.random() < 0.5 else {}
+        return self.node(kind, [at], kernel_shape=[3, 3], pads=[1] * 4, **attributes)
+
+    def squeeze_excite(self, at):
+        kind = self.random.choice(("GlobalAveragePool", "GlobalMaxPool"))
+        return self.node("Mul", [at, self.node("Sigmoid", [self.node(kind, [at])])])
+
+    def resize(self, at):
+        """Twice as large, and back by a pool."""
+        mode = self.random.choice(("nearest", "linear"))
+        scales = self.constant(np.array([1, 1, 2, 2], np.float32))
+        if self.set < 9:
+            large = self.node("Upsample", [at], mode=mode, scales=[1.0, 1.0, 2.0, 2.0])
+        elif self.set < 11:
+            large = self.node("Upsample" if self.set == 9 else "Resize", [at, scales], mode=mode)
+        else:
+            # Its regions may be left out since set 13.
+            regions = "" if self.set >= 13 else self.constant(np.zeros(0, np.float32))
+            large = self.node("Resize", [at, regions, scales], mode=mode, coordinate_transformation_mode=self.random.choice(
+                ("half_pixel", "asymmetric", "pytorch_half_pixel")), nearest_mode="floor")
+        return self.node("MaxPool", [large], kernel_shape=[2, 2], strides=[2, 2])
+
+    def arithmetic(self, at):
+        kind = self.random.choice(("Add", "Sub", "Mul"))
+        other = self.random.choice((self.random.choice(self.values), self.weights(CHANNELS, 1, 1), self.weights(SIDE)))
+        return self.node(kind, [at, other])
+
+    def variadic(self, at):
+        kind = self.random.choice(("Max", "Min", "Sum", "Mean"))
+        # They broadcast since set 8.
+        others = [self.random.choice(self.values) for _ in range(self.random.randrange(3))]
+        if self.set >= 8 and self.random.random() < 0.5:
+            others.append(self.weights(SIDE))
+        return self.node(kind, [at, *others])
+
+    def power(self, at):
+        return self.node("Pow", [self.node("Abs", [at]), self.constant(np.float32(1.5))])
+
+    def divide(self, at):
+        return self.node("Div", [at, self.constant(np.array([1.5, -2, 3, 0.75, 1, 2], np.float32))])
+
+    def prelu(self, at):
+        return self.node("PRelu", [at, self.weights(CHANNELS, 1, 1)])
+
+    def dropout(self, at):
+        if self.set < 12:
+            return self.node("Dropout", [at], ratio=0.3)
+        return self.node("Dropout", [at, self.constant(np.float32(0.3))])
+
+    def compare(self, at):
+        if self.set < 9:
+            return self.node("Neg", [at])
+        kind = self.random.choice(("Less", "Greater", "Equal"))
+        if kind == "Equal" and self.set < 11:
+            kind = "Less"
+        return self.node("Where", [self.node(kind, [at, self.random.choice(self.values)]), at, self.weights(SIDE)])
+
+    def cast(self, at):
+        whole = self.node("Cast", [self.node("Floor", [at])], to=self.random.choice(
+            (TensorProto.INT32, TensorProto.INT64)))
+        return self.node("Cast", [whole], to=TensorProto.FLOAT)
+
+    def transpose(self, at):
+        perm = self.random.choice(([0, 1, 3, 2], [0, 2, 3, 1], [3, 0, 1, 2]))
+        back = [perm.index(d) for d in range(4)]
+        return self.node("Transpose", [self.node("Relu", [self.node("Transpose", [at], perm=perm)])], perm=back)
+
+    def flatten(self, at):
+        flat = self.node("Flatten", [at], axis=self.random.randrange(4))
+        return self.node("Reshape", [flat, self.ints(-1, CHANNELS, SIDE, SIDE)])
+
+    def depth(self, at):
+        return self.node("DepthToSpace", [self.node("SpaceToDepth", [at], blocksize=2)], blocksize=2)
+
+    def gather(self, at):
+        return self.node("Gather", [at, self.ints(*self.random.sample(range(SIDE), SIDE))], axis=3)
+
+    def expand(self, at):
+        if self.set < 8:
+            return self.node("Neg", [at])
+        return self.node("Add", [at, self.node("Expand", [self.weights(1, 1, 1, SIDE), self.ints(1, CHANNELS, 1, 1)])])
+
+    def tile(self, at):
+        return self.node("Add", [at, self.node("Tile", [self.weights(1, 1, 1, SIDE), self.ints(1, CHANNELS, SIDE, 1)])])
+
+    STEPS = (activation, unary, softmax, reduce, argument, squeeze, clip, slice, split, topk, gemm, convolution,
+             batch_norm, instance_norm, layer_norm, response_norm, pool, squeeze_excite, resize, arithmetic, variadic,
+             power, divide, prelu, dropout, compare, cast, transpose, flatten, depth, gather, expand, tile)
+
+    def finish(self):
+        """Gives the last value and one before it."""
+        outputs = dict.fromkeys([self.values[-1], self.random.choice(self.values[1:])])
+        shape = ["n", CHANNELS, SIDE, SIDE]
+        graph = helper.make_graph(
+            self.nodes, "steps", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+            [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in outputs], self.constants)
+        # What older models are written in is of no account: initializers are no inputs.
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.set)], ir_version=8)
+        onnx.checker.check_model(model)
+        return model.SerializeToString()
+
+
+def session(model, devices, optimised):
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    if not optimised:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    if devices:
+        options.add_provider_for_devices(devices, {})
+        return ort.InferenceSession(model, options, enable_fallback=0)
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def complaint(content, devices, seed, opset, elsewhere):
+    """What is wrong with a model, or None."""
+    ours, cpu = (session(content, where, seed % 2) for where in (devices, None))
+    for part in ours.get_provider_graph_assignment_info():
+        if part.ep_name != "LeatExecutionProvider":
+            elsewhere.update((node.op_type, opset) for node in part.get_nodes())
+    for images in (2, 1):
+        x = np.random.default_rng(seed * 1000 + images).uniform(-2, 2, (images, CHANNELS, SIDE, SIDE))
+        put = {"x": x.astype(np.float32)}
+        for got, want in zip(ours.run(None, put), cpu.run(None, put)):
+            scale = max(np.abs(want[np.isfinite(want)]).max(initial=0), 1)
+            if got.shape != want.shape or not np.allclose(got, want, rtol=TOLERANCE, atol=TOLERANCE * scale,
+                                                          equal_nan=True):
+                return "other values than the CPU provider's"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("library")
+    parser.add_argument("--models", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", help="folder for the models that are wrong")
+    parser.add_argument("--only", help="a step that models have nothing but")
+    wanted = parser.parse_args()
+    ort.set_default_logger_severity(4)
+    devices = on_leat.devices(wanted.library)
+    steps = [step for step in Model.STEPS if wanted.only in (None, step.__name__)]
+    wrong, elsewhere = 0, Counter()
+    for seed in range(wanted.seed, wanted.seed + wanted.models):
+        model = Model(seed)
+        for _ in range(model.random.randrange(1, 7)):
+            model.values.append(model.random.choice(steps)(model, model.random.choice(model.values[-2:])))
+        try:
+            content = model.finish()
+            why = complaint(content, devices, seed, model.set, elsewhere)
+        except Exception as error:  # whatever ONNX Runtime raises
+            why = str(error)
+        if why:
+            wrong += 1
+            print(f"model {seed} of set {model.set}, {' '.join(node.op_type for node in model.nodes)}: {why}")
+            if wanted.keep:
+                with open(os.path.join(wanted.keep, f"set{seed}.onnx"), "wb") as file:
+                    file.write(content)
+    for (operator, opset), count in sorted(elsewhere.items()):
+        print(f"{operator} of set {opset} runs elsewhere, in {count} nodes")
+    print(f"{wanted.models} models, {wrong} wrong, {sum(elsewhere.values())} nodes elsewhere")
+    return 1 if wrong or elsewhere else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
