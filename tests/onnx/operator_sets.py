@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs random models of all operator sets from 7 on, each operator in the form that it has there, and compares them with
-the CPU provider's results. All nodes must run on Leat.
+"""Runs random models of all operator sets from 7 on, each operator in the form that it has there, and compares them
+with the CPU provider's results. All nodes must run on Leat.
 
 usage: operator_sets.py LIBRARY [--models N] [--seed S] [--keep DIR] [--only STEP]
 
-LIBRARY is libleat_onnxruntime.so. Of each pair of models one is optimised by ONNX Runtime, which fuses and folds; of the
-other each node runs. Shapes are few, so that models share kernels. Exit status: 0, or 1 if a model is wrong or a node
-runs elsewhere, 77 if there is no device.
+LIBRARY is libleat_onnxruntime.so. Of each pair of models one is optimised by ONNX Runtime, which fuses and folds; of
+the other each node runs. Shapes are few, so that models share kernels. Exit status: 0, or 1 if a model is wrong or a
+node runs elsewhere, 77 if there is no device.
 """
 import argparse
 import os
@@ -198,8 +198,9 @@ class Model:
         else:
             # Its regions may be left out since set 13.
             regions = "" if self.set >= 13 else self.constant(np.zeros(0, np.float32))
-            large = self.node("Resize", [at, regions, scales], mode=mode, coordinate_transformation_mode=self.random.choice(
-                ("half_pixel", "asymmetric", "pytorch_half_pixel")), nearest_mode="floor")
+            pixels = self.random.choice(("half_pixel", "asymmetric", "pytorch_half_pixel"))
+            large = self.node("Resize", [at, regions, scales], mode=mode, coordinate_transformation_mode=pixels,
+                              nearest_mode="floor")
         return self.node("MaxPool", [large], kernel_shape=[2, 2], strides=[2, 2])
 
     def arithmetic(self, at):
