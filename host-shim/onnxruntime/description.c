@@ -131,6 +131,66 @@ static bool read_array(const leati_runtime *runtime, source from, const OrtOpAtt
   return *out && (size == 0 || leati_status_drop(runtime, ort->ReadOpAttr(handle, type, *out, size, &size)));
 }
 
+/* Lists strings that lie one behind the other, each with a zero at its end. */
+static bool list_strings(leati_scratch *scratch, const char *bytes, size_t size, leat_attribute *out) {
+  size_t count = 0;
+  for (size_t i = 0; i < size; i++) {
+    count += bytes[i] == '\0';
+  }
+  const char **strings = leati_scratch_alloc(scratch, count, sizeof(*strings));
+  uint64_t *lengths = leati_scratch_alloc(scratch, count, sizeof(*lengths));
+  for (size_t i = 0; i < count && strings && lengths; i++) {
+    strings[i] = bytes;
+    lengths[i] = strlen(bytes);
+    bytes += lengths[i] + 1;
+  }
+  out->strings = strings;
+  out->lengths = lengths;
+  out->count = count;
+  return strings && lengths;
+}
+
+static bool read_strings(leati_scratch *scratch, const leati_runtime *runtime, source from, const OrtOpAttr *handle,
+                         leat_attribute *out) {
+  const OrtApi *ort = runtime->ort;
+  if (!from.kernel) {
+    void *bytes = NULL;
+    size_t size = 0;
+    return read_array(runtime, from, handle, ORT_OP_ATTR_STRINGS, 1, scratch, out->name, &bytes, &size) &&
+           list_strings(scratch, bytes, size, out);
+  }
+#if ORT_API_VERSION >= 25
+  OrtAllocator *allocator = NULL;
+  char **strings = NULL;
+  size_t count = 0;
+  if (!leati_status_drop(runtime, ort->GetAllocatorWithDefaultOptions(&allocator)) ||
+      !leati_status_drop(
+          runtime, ort->KernelInfoGetAttributeArray_string(from.kernel, out->name, allocator, &strings, &count))) {
+    return false;
+  }
+  size_t size = 0;
+  for (size_t i = 0; i < count; i++) {
+    size += strlen(strings[i]) + 1;
+  }
+  char *bytes = leati_scratch_alloc(scratch, size, 1), *at = bytes;
+  for (size_t i = 0; i < count; i++) {
+    if (bytes) {
+      at = stpcpy(at, strings[i]) + 1;
+    }
+    leati_status_drop(runtime, ort->AllocatorFree(allocator, strings[i]));
+  }
+  leati_status_drop(runtime, strings ? ort->AllocatorFree(allocator, strings) : NULL);
+  return bytes && list_strings(scratch, bytes, size, out);
+#else
+  return false;
+#endif
+}
+
+/* Whether lists of strings can be read from a kernel. */
+static bool kernels_tell_strings(const leati_runtime *runtime) {
+  return ORT_API_VERSION >= 25 && runtime->version >= 25;
+}
+
 static bool read_tensor(leati_description *description, const leati_runtime *runtime, source from,
                         const OrtOpAttr *handle, leat_attribute *out) {
   OrtAllocator *allocator = NULL;
@@ -184,6 +244,8 @@ static bool read_attribute(leati_description *description, const leati_runtime *
       count -= found && count != 0 && ((const char *)data)[count - 1] == '\0';
       out->string = data;
       break;
+    case LEAT_ATTRIBUTE_STRINGS:
+      return read_strings(scratch, runtime, from, handle, out);
     default:
       break;
   }
@@ -200,6 +262,11 @@ static OrtStatus *describe_attributes(leati_description *out, const leati_runtim
     return no_memory(runtime);
   }
   for (uint32_t i = 0; i < info->attribute_count; i++) {
+    if (info->attributes[i]->type == LEAT_ATTRIBUTE_STRINGS && from.kernel && !kernels_tell_strings(runtime)) {
+      return leati_status(runtime, ORT_NOT_IMPLEMENTED,
+                          "attribute '%s' of %s can be read from ONNX Runtime 1.25 on where nodes run one by one",
+                          info->attributes[i]->name, info->name);
+    }
     leat_attribute *attribute = &attributes[out->op.attribute_count];
     *attribute = (leat_attribute){
         .struct_size = sizeof(*attribute), .type = info->attributes[i]->type, .name = info->attributes[i]->name};

@@ -237,6 +237,19 @@ void leati_draw_attribute_floats(leati_draw *draw, const char *name, int32_t cou
   }
 }
 
+void leati_draw_attribute_strings(leati_draw *draw, const char *name, int32_t count, const char *const *values) {
+  leat_attribute *added = leati_draw_attribute(draw, name, LEAT_ATTRIBUTE_STRINGS);
+  if (added != NULL) {
+    for (int32_t k = 0; k < count; k++) {
+      draw->strings[k] = values[k];
+      draw->lengths[k] = strlen(values[k]);
+    }
+    added->strings = draw->strings;
+    added->lengths = draw->lengths;
+    added->count = (uint64_t)count;
+  }
+}
+
 void leati_draw_attribute_tensor(leati_draw *draw, const char *name, const DLTensor *value) {
   leat_attribute *added = leati_draw_attribute(draw, name, LEAT_ATTRIBUTE_TENSOR);
   if (added != NULL)

@@ -38,6 +38,8 @@ typedef struct leati_draw {
   int64_t ints[LEAT_DRAW_ATTRIBUTES][LEAT_DRAW_RANK]; /**< what INTS attributes point to */
   float floats[LEAT_DRAW_ATTRIBUTES][LEAT_DRAW_RANK]; /**< what FLOATS attributes point to */
   char text[64];                                      /**< what a STRING attribute that is drawn points to */
+  const char *strings[LEAT_DRAW_RANK];                /**< what a STRINGS attribute points to, of which there is one, */
+  uint64_t lengths[LEAT_DRAW_RANK];                   /**< and these */
   leati_draw_tensor value;                            /**< what a TENSOR attribute points to */
   DLTensor value_view;
   leati_draw_tensor inputs[LEAT_DRAW_INPUTS];
@@ -144,6 +146,7 @@ void leati_draw_attribute_float(leati_draw *draw, const char *name, double value
 void leati_draw_attribute_string(leati_draw *draw, const char *name, const char *value);
 void leati_draw_attribute_ints(leati_draw *draw, const char *name, int32_t count, const int64_t *values);
 void leati_draw_attribute_floats(leati_draw *draw, const char *name, int32_t count, const double *values);
+void leati_draw_attribute_strings(leati_draw *draw, const char *name, int32_t count, const char *const *values);
 void leati_draw_attribute_tensor(leati_draw *draw, const char *name, const DLTensor *value);
 
 /** Elements in all. */

@@ -205,6 +205,21 @@ static void spoil_attribute(leati_draw *draw) {
         attribute->count = (uint64_t)leati_draw_int(draw, 0, LEAT_DRAW_RANK);
       }
       break;
+    case LEAT_ATTRIBUTE_STRINGS:
+      if (attribute->count > 0 && leati_draw_chance(draw, 60)) {
+        const int64_t which = leati_draw_int(draw, 0, (int64_t)attribute->count - 1);
+        draw->strings[which] = strings[leati_draw_int(draw, 0, G_N_ELEMENTS(strings) - 1)];
+        draw->lengths[which] = strlen(draw->strings[which]);
+      } else {
+        for (uint64_t k = attribute->count; k < LEAT_DRAW_RANK; k++) {
+          draw->strings[k] = "";
+          draw->lengths[k] = 0;
+        }
+        attribute->count = (uint64_t)leati_draw_int(draw, 0, LEAT_DRAW_RANK);
+      }
+      attribute->strings = draw->strings;
+      attribute->lengths = draw->lengths;
+      break;
     default:
       attribute->tensor = NULL;
       break;
@@ -357,6 +372,13 @@ static void add_attribute_text(GString *out, const leat_attribute *attribute) {
     case LEAT_ATTRIBUTE_FLOATS:
       for (uint64_t k = 0; k < attribute->count; k++)
         g_string_append_printf(out, "%s%g", k == 0 ? "(" : ",", (double)attribute->floats[k]);
+      g_string_append(out, attribute->count == 0 ? "()" : ")");
+      break;
+    case LEAT_ATTRIBUTE_STRINGS:
+      for (uint64_t k = 0; k < attribute->count; k++) {
+        g_string_append_c(out, k == 0 ? '(' : ',');
+        g_string_append_len(out, attribute->strings[k], (gssize)attribute->lengths[k]);
+      }
       g_string_append(out, attribute->count == 0 ? "()" : ")");
       break;
     default:

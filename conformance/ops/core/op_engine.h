@@ -214,6 +214,14 @@ void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_ten
       __VA_ARGS__                                                                    \
     }                                                                                \
   }
+/** A list of strings: the first `used` of six. */
+#define A_STRINGS(n, used, a, b, c, d, e, g)                                                         \
+  {                                                                                                  \
+    .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_STRINGS, .name = n, .count = used, \
+    .strings = (const char *const[]){a, b, c, d, e, g}, .lengths = (const uint64_t[]) {              \
+      sizeof(a) - 1, sizeof(b) - 1, sizeof(c) - 1, sizeof(d) - 1, sizeof(e) - 1, sizeof(g) - 1       \
+    }                                                                                                \
+  }
 #define A_TENSOR(n, t) \
   { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_TENSOR, .name = n, .tensor = t }
 

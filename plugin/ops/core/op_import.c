@@ -25,6 +25,15 @@ static const char *attribute_type_name(uint32_t type) {
   return names[type < sizeof(names) / sizeof(names[0]) ? type : 0];
 }
 
+/* Whether a list of strings lacks one. */
+static bool lacks_string(const leat_attribute *list) {
+  bool lacks = list->count != 0 && (list->strings == NULL || list->lengths == NULL);
+  for (uint64_t i = 0; i < list->count && !lacks; ++i) {
+    lacks = list->strings[i] == NULL && list->lengths[i] != 0;
+  }
+  return lacks;
+}
+
 /* Reads one attribute; `*out_known` is false for one that the operator does not read. */
 static int32_t import_attribute(const leat_op_info *info, const leat_attribute *from, leat_attribute *to,
                                 bool *out_known, leat_error *err) {
@@ -52,6 +61,7 @@ static int32_t import_attribute(const leat_op_info *info, const leat_attribute *
   const bool missing = (to->type == LEAT_ATTRIBUTE_INTS && to->count != 0 && to->ints == NULL) ||
                        (to->type == LEAT_ATTRIBUTE_FLOATS && to->count != 0 && to->floats == NULL) ||
                        (to->type == LEAT_ATTRIBUTE_STRING && to->count != 0 && to->string == NULL) ||
+                       (to->type == LEAT_ATTRIBUTE_STRINGS && lacks_string(to)) ||
                        (to->type == LEAT_ATTRIBUTE_TENSOR && to->tensor == NULL);
   if (missing) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute '%s' has a NULL value", info->name, to->name);
