@@ -222,6 +222,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
                      .processors = physical->processors != 0 ? physical->processors : config->tuning.processors_assumed,
                      .processors_least = physical->processors != 0 ? physical->processors : LEATI_PROCESSORS_LEAST,
                      .threads = physical->max_group_invocations,
+                     .shared = physical->shared_memory,
                      .tuning = config->tuning};
   device->spin_ns = config->wait_spin_us >= 0 ? config->wait_spin_us * 1000 : leati_wait_spin_standard(&device->traits);
   device->kernel_download_max = leati_kernel_download_max(&device->traits);

@@ -18,6 +18,7 @@ typedef struct leati_traits {
   uint32_t processors;       /**< of the device, each of which runs workgroups by itself, at least 1 */
   uint32_t processors_least; /**< of the device, at least 1: as many as are known, or fewer than it has */
   uint32_t threads;          /**< of a workgroup in one dimension at most */
+  uint32_t shared;           /**< bytes of shared memory that a workgroup may have */
   leati_tuning tuning;       /**< what kernels are cut by */
 } leati_traits;
 

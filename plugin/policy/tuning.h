@@ -80,6 +80,10 @@
   X(LEATI_DYNAMIC_THREADS, dynamic_threads, 128, 1024)                         \
   X(LEATI_DYNAMIC_WHOLE_MAX, dynamic_whole_max, 0, 16777216)                   \
   X(LEATI_DYNAMIC_FILL, dynamic_fill, 1, 16)                                   \
+  X(LEATI_RECURRENT_WHOLE_MAX, recurrent_whole_max, 0, 2147483647)             \
+  X(LEATI_RECURRENT_WHOLE_STEPS, recurrent_whole_steps, 1, 2147483647)         \
+  X(LEATI_RECURRENT_THREADS, recurrent_threads, 128, 1024)                     \
+  X(LEATI_RECURRENT_FILL_QUARTERS, recurrent_fill_quarters, 0, 64)             \
   X(LEATI_COPY_EACH, copy_each, 1, 4)                                          \
   X(LEATI_COPY_ITEMS_MANY, copy_items_many, 0, 2147483647)                     \
   X(LEATI_TRANSPOSE_MIN, transpose_min, 1, 2147483647)                         \

@@ -23,6 +23,7 @@ OPERATOR_ROOMS = {
     'conv': ['core', 'elementwise', 'reduce', 'product'],
     'image': ['core'],
     'attention': ['core'],
+    'recurrent': ['core', 'elementwise', 'product'],
     'quantize': ['core', 'elementwise'],
 }
 MADE = 'plugin/ops/'

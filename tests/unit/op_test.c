@@ -244,14 +244,14 @@ static void test_list(void **state) {
     assert_true(info->name != NULL && info->domain != NULL && info->name[0] != '\0');
     assert_true(info->since_version_min >= 1 && info->since_version_min <= info->since_version_max);
     assert_true(info->min_inputs <= info->max_inputs && info->min_outputs <= info->max_outputs);
-    assert_true(info->min_outputs >= 1 && info->type_count >= 1 && info->reserved == 0);
+    assert_true(info->max_outputs >= 1 && info->type_count >= 1 && info->reserved == 0);
     for (uint32_t t = 0; t < info->type_count; ++t) {
       assert_int_equal(info->types[t]->struct_size, sizeof(leat_op_type));
       assert_true(info->types[t]->types != 0 && info->types[t]->name != NULL);
     }
     for (uint32_t a = 0; a < info->attribute_count; ++a) {
       assert_int_equal(info->attributes[a]->struct_size, sizeof(leat_op_attribute));
-      assert_in_range(info->attributes[a]->type, LEAT_ATTRIBUTE_INT, LEAT_ATTRIBUTE_TENSOR);
+      assert_in_range(info->attributes[a]->type, LEAT_ATTRIBUTE_INT, LEAT_ATTRIBUTE_STRINGS);
     }
     for (uint32_t j = 0; j < i; ++j) {
       const leat_op_info *other = NULL;

@@ -11,6 +11,7 @@
 
 #include "policy/allocation.h"
 #include "policy/lane_tuner.h"
+#include "policy/recurrence.h"
 #include "policy/saving.h"
 #include "policy/submitting.h"
 #include "policy/tiling.h"
@@ -914,6 +915,83 @@ static void dynamic_quantisation_is_one_dispatch_of_few_elements(void **state) {
   assert_int_equal(leati_dynamic_cut_of(&tiny, most).threads, LEATI_DYNAMIC_THREADS_MIN);
 }
 
+/* The layer of a cut has all that the kernel is written for, within what the device has. */
+static leati_recurrent_cut check_recurrent(const leati_traits *device, const leati_recurrent_shape *shape) {
+  const leati_recurrent_cut cut = leati_recurrent_cut_of(device, shape);
+  const uint32_t all = (shape->units + 3) / 4;
+  assert_true(cut.threads >= 1 && cut.threads <= device->threads);
+  assert_true(cut.rows >= 1 && cut.rows <= LEATI_RECURRENT_ROWS_MOST && cut.pass >= 1 && cut.rows % cut.pass == 0);
+  assert_true(cut.pass * cut.fours * 4 <= cut.threads);
+  assert_true((uint64_t)(cut.pass * cut.threads + cut.vectors) * 16 <= device->shared);
+  assert_true(cut.held <= LEATI_RECURRENT_HELD_MOST);
+  if (cut.whole) {
+    assert_int_equal(cut.fours, all);
+    assert_true(cut.vectors >= cut.rows * all);
+  }
+  for (uint32_t r = 0; r < 2; ++r) {
+    assert_true(cut.parts[r] * shape->round_gates[r] * cut.fours <= cut.threads);
+    assert_true(shape->round_gates[r] == 0 || (uint64_t)cut.parts[r] * cut.part_fours[r] >= all);
+  }
+  return cut;
+}
+
+static void recurrent_layers_fit_any_device(void **state) {
+  (void)state;
+  leati_traits least = tiny;
+  least.threads = 128;
+  least.shared = 16384;
+  leati_traits most = large;
+  most.threads = 1024;
+  most.shared = 49152;
+  const leati_traits *const devices[] = {&least, &most};
+  static const uint32_t gates[][3] = {{4, 4, 0}, {3, 3, 0}, {3, 2, 1}, {1, 1, 0}};
+  static const uint32_t units[] = {1, 3, 4, 31, 64, 100, 128, 129, 255, 256, 1000, 1024, 4096};
+  static const uint32_t batches[] = {1, 2, 5, 17, 300};
+  for (uint32_t i = 0; i < 2 * 4 * 13 * 5 * 2; ++i) {
+    const uint32_t *const g = gates[i / 2 % 4];
+    leati_recurrent_shape shape = {.gates = g[0],
+                                   .round_gates = {g[1], g[2]},
+                                   .units = units[i / 8 % 13],
+                                   .batch = batches[i / 104 % 5],
+                                   .steps = 20,
+                                   .directions = 1 + i / 520 % 2,
+                                   .item_size = 4};
+    (void)check_recurrent(devices[i % 2], &shape);
+    shape.steps = 1;
+    shape.item_size = 2;
+    (void)check_recurrent(devices[i % 2], &shape);
+  }
+}
+
+static void small_recurrent_layers_are_one_dispatch(void **state) {
+  (void)state;
+  leati_traits device = large;
+  device.threads = 1024;
+  device.shared = 49152;
+  leati_recurrent_shape lstm = {.gates = 4,
+                                .round_gates = {4, 0},
+                                .units = 128,
+                                .batch = 1,
+                                .steps = LEATI_RECURRENT_WHOLE_STEPS,
+                                .directions = 1,
+                                .item_size = 4};
+  assert_int_equal(4 * 128 * 128 * 4, LEATI_RECURRENT_WHOLE_MAX);
+  assert_true(leati_recurrent_cut_of(&device, &lstm).whole);
+  assert_int_equal(leati_recurrent_cut_of(&device, &lstm).rows, 1);
+  assert_int_equal(leati_recurrent_cut_of(&device, &lstm).held, LEATI_RECURRENT_HELD_MOST);
+  lstm.steps = LEATI_RECURRENT_WHOLE_STEPS - 1;
+  assert_false(leati_recurrent_cut_of(&device, &lstm).whole);
+  lstm.steps = 20;
+  lstm.units = 132;
+  assert_false(leati_recurrent_cut_of(&device, &lstm).whole);
+  lstm.units = 128;
+  /* As many rows as there are processors go by themselves. */
+  lstm.batch = device.processors;
+  assert_int_equal(leati_recurrent_cut_of(&device, &lstm).rows, 1);
+  lstm.batch = device.processors + 1;
+  assert_int_equal(leati_recurrent_cut_of(&device, &lstm).rows, 4);
+}
+
 static void means_have_as_many_threads_as_images_are_large(void **state) {
   (void)state;
   const uint64_t each = LEATI_SQUEEZE_LOADS;
@@ -1024,6 +1102,22 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
   }
 }
 
+static void note_recurrent(const leati_traits *device, uint32_t units, uint32_t batch, uint64_t *answers) {
+  for (uint32_t steps = 1; steps <= 4; ++steps) {
+    const leati_recurrent_shape shape = {.gates = 4,
+                                         .round_gates = {4, 0},
+                                         .units = units,
+                                         .batch = batch,
+                                         .steps = steps,
+                                         .directions = 1,
+                                         .item_size = 4};
+    const leati_recurrent_cut cut = check_recurrent(device, &shape);
+    note(answers, cut.whole);
+    note(answers, cut.threads);
+    note(answers, cut.fours);
+  }
+}
+
 /* What all rules answer, on devices of three sizes; each answer is held against what is asked of it. */
 static uint64_t check_rules(const leati_tuning *tuning) {
   static const uint32_t sizes[] = {1, 2, 5, 8, 16, 33, 65, 128, 320, 1000, 4096, 50257};
@@ -1031,7 +1125,8 @@ static uint64_t check_rules(const leati_tuning *tuning) {
   const size_t count = sizeof(sizes) / sizeof(sizes[0]);
   uint64_t answers = 0;
   for (size_t d = 0; d < 3; ++d) {
-    const leati_traits device = {.cores = 1, .processors = processors[d], .threads = 1024, .tuning = *tuning};
+    const leati_traits device = {
+        .cores = 1, .processors = processors[d], .threads = 1024, .shared = 49152, .tuning = *tuning};
     for (size_t i = 0; i < count * count; ++i) {
       const uint32_t a = sizes[i % count], b = sizes[i / count];
       for (uint32_t k = 1; k <= UINT32_C(1) << 20; k *= 32) {
@@ -1043,6 +1138,7 @@ static uint64_t check_rules(const leati_tuning *tuning) {
       check_rows(&device, (uint64_t)a << 12, b, &answers);
       check_rows(&device, a, (uint64_t)b << 14, &answers);
       check_dynamic(&device, (uint64_t)a * b, &answers);
+      note_recurrent(&device, a, b, &answers);
       check_attention(&device, a, b, &answers);
       check_attention(&device, a, b << 10, &answers);
     }
@@ -1156,6 +1252,8 @@ int main(void) {
       cmocka_unit_test(rows_have_as_many_threads_as_they_are_long),
       cmocka_unit_test(a_thread_holds_up_to_four_fours),
       cmocka_unit_test(reductions_are_cut_until_the_device_is_full),
+      cmocka_unit_test(recurrent_layers_fit_any_device),
+      cmocka_unit_test(small_recurrent_layers_are_one_dispatch),
       cmocka_unit_test(means_have_as_many_threads_as_images_are_large),
       cmocka_unit_test(dynamic_quantisation_is_one_dispatch_of_few_elements),
       cmocka_unit_test(squeeze_and_excitation_is_one_dispatch_with_few_weights),

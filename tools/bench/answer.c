@@ -240,6 +240,30 @@ static double answer_sum(const leati_kernel *kernel, int64_t index, double *boun
   return s.value;
 }
 
+/* Of the first step, whose states are 0 before it. With such weights the states behind it follow from roundings; all
+ * that is known of them is that they lie between -1 and 1. The slope of Sigmoid is 1 / 4 at most, that of Tanh 1, and
+ * 2^-18 is more than what these functions are off by. */
+static double answer_lstm(const leati_kernel *kernel, int64_t index, double *bound) {
+  const int64_t batch = kernel->size[1], units = kernel->size[2], row = index / units, unit = index % units;
+  *bound = 1;
+  if (row >= batch) {
+    return 0;
+  }
+  double gates[4];
+  *bound = 0x1p-18;
+  for (int g = 0; g < 4; ++g) {
+    sum s = {0};
+    for (int64_t k = 0; k < units; ++k) {
+      sum_add(&s, (double)leati_answer_value(0, row * units + k) *
+                      (double)leati_answer_value(1, (g * units + unit) * units + k));
+    }
+    gates[g] = s.value;
+    *bound += g == 2 ? 0 : product_bound(kernel, s);
+  }
+  const double in = 1 / (1 + exp(-gates[0])), out = 1 / (1 + exp(-gates[1]));
+  return out * tanh(in * tanh(gates[3]));
+}
+
 /* Vulkan has no erf(): 2^-18 is what the formula 7.1.26 of Abramowitz and Stegun and its roundings may be off by. Gelu
  * multiplies by x / 2 and rounds three times more. Relu and Identity are exact. */
 static double answer_unary(const leati_kernel *kernel, int64_t index, double *bound) {
@@ -282,6 +306,8 @@ static double answer_wide(const leati_kernel *kernel, const leati_kernel_form *f
       return answer_attention(kernel, index, bound);
     case LEATI_KERNEL_LAYER_NORM:
       return answer_layer_norm(kernel, index, bound);
+    case LEATI_KERNEL_LSTM:
+      return answer_lstm(kernel, index, bound);
     case LEATI_KERNEL_SUM:
       return answer_sum(kernel, index, bound);
     case LEATI_KERNEL_TRANSPOSE:

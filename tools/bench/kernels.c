@@ -116,6 +116,15 @@
     }                                                                                                                 \
   }
 
+/* The name says steps, batch, and the size of inputs and states. */
+#define LSTM(steps, batch, units)                                                                         \
+  {                                                                                                       \
+    "lstm-" #steps "x" #batch "x" #units, "LSTM", 14, FLOAT(32), LEATI_KERNEL_LSTM, LEATI_KERNEL_COMPUTE, \
+        LEATI_KERNEL_REWRITE, {                                                                           \
+      steps, batch, units                                                                                 \
+    }                                                                                                     \
+  }
+
 #define LINES_AS(bits, group, name, op, since_version, family, link, rows, columns)                \
   {                                                                                                \
 #group "-" name "-" #rows "x" #columns, op, since_version, FLOAT(bits), LEATI_KERNEL_##family, \
@@ -206,6 +215,14 @@ const leati_kernel leati_kernels[] = {
     DYNAMIC(64, 1536),
     DYNAMIC(2048, 384),
     DYNAMIC(512, 12544),
+    LSTM(1, 1, 128),
+    LSTM(128, 1, 64),
+    LSTM(128, 1, 128),
+    LSTM(128, 1, 256),
+    LSTM(128, 1, 1024),
+    LSTM(128, 32, 64),
+    LSTM(128, 32, 256),
+    LSTM(128, 32, 1024),
     ATTENTION(model, 1, 12, 64, 32),
     ATTENTION(model, 1, 6, 197, 64),
     DECODE(32, 8, 128, 4096),
@@ -471,6 +488,15 @@ static void expand_dynamic(leati_kernel_form *out) {
   out->more[1].is_bytes = TRUE;
 }
 
+static void expand_lstm(const int64_t *size, leati_kernel_form *out) {
+  const int64_t steps = size[0], batch = size[1], units = size[2];
+  out->input_count = 3;
+  out->inputs[0] = (leati_kernel_shape){.rank = 3, .dims = {steps, batch, units}};
+  out->inputs[1] = out->inputs[2] = (leati_kernel_shape){.rank = 3, .dims = {1, 4 * units, units}};
+  out->output = (leati_kernel_shape){.rank = 4, .dims = {steps, 1, batch, units}};
+  out->flops = 2.0 * (double)(steps * batch) * 4 * (double)units * 2 * (double)units;
+}
+
 /* ONNX defines MatMul and Conv as sums of products; an algorithm with fewer operations is counted as if it had all of
  * them, as is usual. */
 static const char *formula_of(const leati_kernel *kernel) {
@@ -480,7 +506,8 @@ static const char *formula_of(const leati_kernel *kernel) {
   return kernel->family == LEATI_KERNEL_CONV         ? "2 x elements of the output x channels of a group x kernel^2"
          : kernel->family == LEATI_KERNEL_TRANSPOSED ? "2 x elements of the output x channels of the input"
          : kernel->family == LEATI_KERNEL_ATTENTION  ? "4 x batch x heads x tokens x keys x elements of a head"
-                                                     : "2 x batch x m x n x k";
+         : kernel->family == LEATI_KERNEL_LSTM ? "2 x steps x batch x 4 x hidden size x (input size + hidden size)"
+                                               : "2 x batch x m x n x k";
 }
 
 /* Bytes of all copies of the second input: twice the largest cache of a device, which has 256 MiB. */
@@ -517,6 +544,9 @@ void leati_kernel_expand(const leati_kernel *kernel, leati_kernel_form *out) {
       break;
     case LEATI_KERNEL_DYNAMIC:
       expand_dynamic(out);
+      break;
+    case LEATI_KERNEL_LSTM:
+      expand_lstm(size, out);
       break;
     case LEATI_KERNEL_LAYER_NORM:
       out->input_count = 3;

@@ -54,6 +54,7 @@ typedef enum leati_kernel_family {
   LEATI_KERNEL_NBITS,   /**< size: bits of a weight, m, n, k, weights of a block */
   LEATI_KERNEL_INTEGER, /**< of bytes; size: m, n, k */
   LEATI_KERNEL_DYNAMIC, /**< size: rows, columns; at least 16,384 elements */
+  LEATI_KERNEL_LSTM,    /**< size: steps, batch, elements of an input and of a state */
 } leati_kernel_family;
 
 /** A row. */

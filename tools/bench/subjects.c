@@ -25,6 +25,7 @@
 #define SUMS_DOWN "rule-sumdown-*"
 #define NORMS "*-softmax-*,*-layernorm-*"
 #define DYNAMIC "dynamic-*"
+#define LAYERS "lstm-*"
 #define COPIES "rule-transpose-*x12,rule-transpose-*x24"
 #define TRANSPOSES "small-transpose-*,rule-transpose-1024x*,rule-transpose-2048x*,large-transpose-4096x*"
 
@@ -92,6 +93,10 @@ const leati_tune_subject leati_tune_subjects[] = {
     OF(ALWAYS, DYNAMIC, "dynamic_threads", 128, 256, 512, 1024),
     OF(ALWAYS, DYNAMIC, "dynamic_whole_max", 0, 32768, 131072, 1048576),
     OF(ALWAYS, DYNAMIC, "dynamic_fill", 1, 2, 4, 8),
+    OF(ALWAYS, LAYERS, "recurrent_whole_max", 0, 65536, 262144, 1048576),
+    OF(ALWAYS, LAYERS, "recurrent_whole_steps", 1, 2, 4),
+    OF(ALWAYS, LAYERS, "recurrent_threads", 256, 512, 1024),
+    OF(ALWAYS, LAYERS, "recurrent_fill_quarters", 1, 2, 3, 4, 8),
     OF(ALWAYS, COPIES, "copy_each", 1, 2, 3, 4),
     OF(ALWAYS, COPIES, "copy_items_many", 32768, 131072, 262144, 1048576),
     OF(ALWAYS, COPIES, "transpose_min", 8, 16, 32),

@@ -768,6 +768,11 @@ typedef struct leat_event_api {
  * - RotaryEmbedding of com.microsoft counts on from position_ids of one dimension. A position that there are no angles
  *   for is that of the nearest.
  * - A length of ReverseSequence below 0 is 0, and one beyond the entries their number. LRN takes any size from 1 on.
+ * - LSTM, GRU and RNN go on from states that are not rounded between steps, whatever the type; the products of their
+ *   inputs may be. A length of sequence_lens that there is not counts as the nearest that there is. Behind the end of a
+ *   sequence Y has zeros; one without steps gives zeros for its last states too. `clip` bounds what goes into gates,
+ * not the cells of LSTM. Names of activations may be in capitals or not; a parameter that is not given is that of the
+ *   activation's own operator, of Affine 1 and 0, of ScaledTanh 1 and 1.
  * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is
  *   rounded to the type. A dimension of size 1 is repeated where others with its label are larger, in other operands.
  *   Letters of a result that is not given are in the order of their codes, capitals first.

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cases of recurrent layers. */
+#include <math.h>
+
+#include "cases/sources.h"
+#include "fixture.h"
+#include "ops/core/op_engine.h"
+
+/* Weights of states, small enough that an error dies out with the steps. */
+#define WEIGHTS(t, ...) RANGE_OF(t, -0.5, 0.5, __VA_ARGS__)
+#define F32_WEIGHTS(...) WEIGHTS(LEATI_REF_FLOAT32, __VA_ARGS__)
+
+/* All inputs of a layer but for those at the end, for so many directions. */
+#define INPUTS(t, directions, gates, steps, batch, input, units)                             \
+  RANGE_OF(t, -2, 2, steps, batch, input), WEIGHTS(t, directions, (gates) * (units), input), \
+      WEIGHTS(t, directions, (gates) * (units), units), RANGE_OF(t, -1, 1, directions, 2 * (gates) * (units))
+#define STATE(t, directions, batch, units) RANGE_OF(t, -1, 1, directions, batch, units)
+#define LENGTHS(low, high, batch) I32_RANGE(low, high, batch)
+
+/* What a row begins with; attributes and inputs follow. */
+#define HEAD(op, named, version, wanted, left_out, views, used_threads)                                             \
+  .name = op, .label = named, .since_version = version, .outputs = wanted, .unwanted = left_out, .variants = views, \
+  .threads = used_threads
+#define LAYER_OF(op, named, version, wanted, left_out, views, used_threads, attributes_given, ...)               \
+  {                                                                                                              \
+    HEAD(op, named, version, wanted, left_out, views, used_threads), .attributes = attributes_given, .inputs = { \
+      __VA_ARGS__                                                                                                \
+    }                                                                                                            \
+  }
+#define LSTM_OF(named, views, used_threads, attributes_given, ...)                                                \
+  {                                                                                                               \
+    HEAD("LSTM", named, 14, 3, 0, views, used_threads), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define GRU_OF(named, views, used_threads, attributes_given, ...)                                                \
+  {                                                                                                              \
+    HEAD("GRU", named, 14, 2, 0, views, used_threads), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+#define RNN_OF(named, views, used_threads, attributes_given, ...)                                                \
+  {                                                                                                              \
+    HEAD("RNN", named, 14, 2, 0, views, used_threads), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
+  }
+
+#define F LEATI_REF_FLOAT32
+#define BOTH A_STRING("direction", "bidirectional")
+#define BACK A_STRING("direction", "reverse")
+#define SIZE(units) A_INT("hidden_size", units)
+#define ONE(a) A_STRINGS("activations", 1, a, "", "", "", "", "")
+#define TWO(a, b) A_STRINGS("activations", 2, a, b, "", "", "", "")
+
+/* Layers of sizes around those at which a backend may share out the work otherwise: steps, rows, inputs and units. */
+#define SIZES(ROW)                                                                                            \
+  ROW(1, 1, 5, 8), ROW(3, 1, 5, 1), ROW(9, 2, 4, 63), ROW(5, 1, 8, 64), ROW(3, 2, 3, 128), ROW(3, 2, 3, 160), \
+      ROW(1, 5, 3, 132), ROW(4, 40, 3, 20), ROW(3, 17, 3, 141)
+#define SIZE_NAME(steps, batch, input, units) #steps "x" #batch "x" #input "x" #units
+#define LSTM_SIZED(steps, batch, input, units)                                  \
+  LSTM_OF(SIZE_NAME(steps, batch, input, units), 0, 0, ATTRIBUTES(SIZE(units)), \
+          INPUTS(F, 1, 4, steps, batch, input, units), ABSENT, STATE(F, 1, batch, units), STATE(F, 1, batch, units))
+#define GRU_SIZED(steps, batch, input, units)                                  \
+  GRU_OF(SIZE_NAME(steps, batch, input, units), 0, 0, ATTRIBUTES(SIZE(units)), \
+         INPUTS(F, 1, 3, steps, batch, input, units), ABSENT, STATE(F, 1, batch, units))
+#define LINEAR_SIZED(steps, batch, input, units)                                                                \
+  GRU_OF("linear_" SIZE_NAME(steps, batch, input, units), 0, 0,                                                 \
+         ATTRIBUTES(SIZE(units), A_INT("linear_before_reset", 1)), INPUTS(F, 1, 3, steps, batch, input, units), \
+         ABSENT, STATE(F, 1, batch, units))
+#define RNN_SIZED(steps, batch, input, units)                                  \
+  RNN_OF(SIZE_NAME(steps, batch, input, units), 0, 0, ATTRIBUTES(SIZE(units)), \
+         INPUTS(F, 1, 1, steps, batch, input, units), ABSENT, STATE(F, 1, batch, units))
+
+/* Types of 16 bits. */
+#define LSTM_HALVES(type_label, t)                                                                                   \
+  LSTM_OF(type_label, VIEW_SLICED | VIEW_OFFSET, THREADS_16, ATTRIBUTES(SIZE(8), BOTH), INPUTS(t, 2, 4, 4, 3, 5, 8), \
+          LENGTHS(0, 4, 3), STATE(t, 2, 3, 8), STATE(t, 2, 3, 8), RANGE_OF(t, -1, 1, 2, 24)),                        \
+      LAYER_OF("LSTM", "version_7_" type_label, 7, 3, 0, 0, 0, ATTRIBUTES(SIZE(8)), INPUTS(t, 1, 4, 4, 3, 5, 8))
+#define GRU_HALVES(type_label, t)                                                                              \
+  GRU_OF(type_label, VIEW_SLICED, 0, ATTRIBUTES(SIZE(7), BOTH), INPUTS(t, 2, 3, 4, 3, 5, 7), LENGTHS(0, 4, 3), \
+         STATE(t, 2, 3, 7)),                                                                                   \
+      GRU_OF("linear_" type_label, 0, 0, ATTRIBUTES(SIZE(8), A_INT("linear_before_reset", 1)),                 \
+             INPUTS(t, 1, 3, 4, 3, 5, 8), ABSENT, STATE(t, 1, 3, 8)),                                          \
+      LAYER_OF("GRU", "version_7_" type_label, 7, 2, 0, 0, 0, ATTRIBUTES(SIZE(8)), INPUTS(t, 1, 3, 4, 3, 5, 8))
+#define RNN_HALVES(type_label, t)                                                                              \
+  RNN_OF(type_label, VIEW_SLICED, 0, ATTRIBUTES(SIZE(9), BOTH), INPUTS(t, 2, 1, 4, 3, 5, 9), LENGTHS(0, 4, 3), \
+         STATE(t, 2, 3, 9)),                                                                                   \
+      LAYER_OF("RNN", "version_7_" type_label, 7, 2, 0, 0, 0, ATTRIBUTES(SIZE(8)), INPUTS(t, 1, 1, 4, 3, 5, 8))
+
+#define ACTIVATED(named, function, ...)                                                                     \
+  RNN_OF(named, 0, 0, ATTRIBUTES(SIZE(6), ONE(function), __VA_ARGS__), INPUTS(F, 1, 1, 4, 3, 5, 6), ABSENT, \
+         STATE(F, 1, 3, 6))
+
+static const leati_op_spec specs[] = {
+    LSTM_OF("float32", ALL_VIEWS, THREADS_ALL, ATTRIBUTES(SIZE(8)), INPUTS(F, 1, 4, 5, 3, 6, 8), ABSENT,
+            STATE(F, 1, 3, 8), STATE(F, 1, 3, 8)),
+    LSTM_OF("all_inputs", ALL_VIEWS, THREADS_16, ATTRIBUTES(SIZE(7), BOTH), INPUTS(F, 2, 4, 5, 3, 6, 7),
+            LENGTHS(0, 5, 3), STATE(F, 2, 3, 7), STATE(F, 2, 3, 7), F32_RANGE(-1, 1, 2, 21)),
+    LSTM_OF("layout", VIEWS, THREADS_16,
+            ATTRIBUTES(SIZE(7), BOTH, A_INT("layout", 1), A_FLOAT("clip", 0.7f), A_INT("input_forget", 1)),
+            F32_RANGE(-2, 2, 3, 5, 6), F32_WEIGHTS(2, 28, 6), F32_WEIGHTS(2, 28, 7), F32_RANGE(-1, 1, 2, 56),
+            LENGTHS(0, 5, 3), STATE(F, 3, 2, 7), STATE(F, 3, 2, 7), F32_RANGE(-1, 1, 2, 21)),
+    LSTM_OF("reverse", 0, 0, ATTRIBUTES(SIZE(4), BACK), INPUTS(F, 1, 4, 6, 2, 3, 4), LENGTHS(0, 6, 2)),
+    LSTM_OF("no_bias", VIEW_DYNAMIC, 0, NO_ATTRIBUTES, F32(4, 2, 3), F32_WEIGHTS(1, 20, 3), F32_WEIGHTS(1, 20, 5)),
+    LSTM_OF("only_cells", 0, 0, NO_ATTRIBUTES, F32(4, 2, 3), F32_WEIGHTS(1, 20, 3), F32_WEIGHTS(1, 20, 5), ABSENT,
+            ABSENT, ABSENT, STATE(F, 1, 2, 5)),
+    LSTM_OF("only_peepholes", 0, 0, NO_ATTRIBUTES, F32(4, 2, 3), F32_WEIGHTS(1, 20, 3), F32_WEIGHTS(1, 20, 5), ABSENT,
+            ABSENT, ABSENT, ABSENT, F32(1, 15)),
+    LAYER_OF("LSTM", "last_states", 22, 3, 1, 0, 0, ATTRIBUTES(SIZE(5)), INPUTS(F, 1, 4, 4, 2, 3, 5)),
+    LAYER_OF("LSTM", "last_cells", 22, 3, 3, 0, 0, ATTRIBUTES(SIZE(5)), INPUTS(F, 1, 4, 4, 2, 3, 5)),
+    LAYER_OF("LSTM", "all_steps", 22, 1, 0, 0, 0, ATTRIBUTES(SIZE(5)), INPUTS(F, 1, 4, 4, 2, 3, 5)),
+    LAYER_OF("LSTM", "version_7", 7, 3, 0, 0, 0, ATTRIBUTES(SIZE(5), BOTH), INPUTS(F, 2, 4, 4, 2, 3, 5)),
+    LSTM_OF("activations", 0, 0,
+            ATTRIBUTES(
+                SIZE(5), BOTH,
+                A_STRINGS("activations", 6, "HardSigmoid", "Softsign", "ScaledTanh", "Sigmoid", "LeakyRelu", "Affine"),
+                A_FLOATS("activation_alpha", 0.3f, 1.5f, 0.2f, 0.7f), A_FLOATS("activation_beta", 0.4f, 0.6f)),
+            INPUTS(F, 2, 4, 4, 2, 3, 5)),
+    LSTM_OF("clip", 0, 0, ATTRIBUTES(SIZE(5), A_FLOAT("clip", 0.25f)), INPUTS(F, 1, 4, 4, 2, 3, 5)),
+    LSTM_OF("lengths_out_of_range", 0, 0, ATTRIBUTES(SIZE(5), BOTH), INPUTS(F, 2, 4, 4, 5, 3, 5),
+            I32_IS(DIMS(5), -2000000000, -1, 0, 5, 2000000000)),
+    LSTM_OF("special", 0, 0, ATTRIBUTES(SIZE(5)), F32_IS(DIMS(3, 2, 2), 1, 2, NAN, 1, INFINITY, 1, 1, 1, 0.5f, 1, 1, 1),
+            F32_WEIGHTS(1, 20, 2), F32_WEIGHTS(1, 20, 5)),
+    LSTM_OF("no_steps", 0, 0, ATTRIBUTES(SIZE(5)), INPUTS(F, 1, 4, 0, 2, 3, 5), ABSENT, STATE(F, 1, 2, 5)),
+    LSTM_OF("no_rows", 0, 0, ATTRIBUTES(SIZE(5)), INPUTS(F, 1, 4, 3, 0, 3, 5)),
+    LSTM_OF("no_input", 0, 0, ATTRIBUTES(SIZE(5)), INPUTS(F, 1, 4, 3, 2, 0, 5)),
+    LSTM_OF("300_steps", 0, 0, ATTRIBUTES(SIZE(3), BOTH), INPUTS(F, 2, 4, 300, 2, 2, 3)),
+    LSTM_OF("both_large", 0, 0, ATTRIBUTES(SIZE(140), BOTH), INPUTS(F, 2, 4, 3, 3, 2, 140), LENGTHS(0, 3, 3),
+            STATE(F, 2, 3, 140)),
+    SIZES(LSTM_SIZED),
+    LSTM_HALVES("float16", LEATI_REF_FLOAT16),
+    LSTM_HALVES("bfloat16", LEATI_REF_BFLOAT16),
+
+    GRU_OF("float32", ALL_VIEWS, THREADS_ALL, ATTRIBUTES(SIZE(8)), INPUTS(F, 1, 3, 5, 3, 6, 8), ABSENT,
+           STATE(F, 1, 3, 8)),
+    GRU_OF("all_inputs", VIEWS, THREADS_16, ATTRIBUTES(SIZE(7), BOTH, A_FLOAT("clip", 0.7f)),
+           INPUTS(F, 2, 3, 5, 3, 6, 7), LENGTHS(0, 5, 3), STATE(F, 2, 3, 7)),
+    GRU_OF("linear", VIEWS, THREADS_16, ATTRIBUTES(SIZE(7), BOTH, A_INT("linear_before_reset", 1)),
+           INPUTS(F, 2, 3, 5, 3, 6, 7), LENGTHS(0, 5, 3), STATE(F, 2, 3, 7)),
+    GRU_OF("layout", 0, 0, ATTRIBUTES(SIZE(7), A_INT("layout", 1), BACK), F32_RANGE(-2, 2, 3, 5, 6),
+           F32_WEIGHTS(1, 21, 6), F32_WEIGHTS(1, 21, 7), F32_RANGE(-1, 1, 1, 42), LENGTHS(0, 5, 3), STATE(F, 3, 1, 7)),
+    GRU_OF("no_bias", 0, 0, NO_ATTRIBUTES, F32(4, 2, 3), F32_WEIGHTS(1, 15, 3), F32_WEIGHTS(1, 15, 5)),
+    GRU_OF("activations", 0, 0, ATTRIBUTES(SIZE(5), TWO("HardSigmoid", "Elu"), A_FLOATS("activation_alpha", 0.3f)),
+           INPUTS(F, 1, 3, 4, 2, 3, 5)),
+    LAYER_OF("GRU", "last_states", 22, 2, 1, 0, 0, ATTRIBUTES(SIZE(5)), INPUTS(F, 1, 3, 4, 2, 3, 5)),
+    LAYER_OF("GRU", "version_7", 7, 2, 0, 0, 0, ATTRIBUTES(SIZE(5), BOTH), INPUTS(F, 2, 3, 4, 2, 3, 5)),
+    GRU_OF("no_steps", 0, 0, ATTRIBUTES(SIZE(5)), INPUTS(F, 1, 3, 0, 2, 3, 5), ABSENT, STATE(F, 1, 2, 5)),
+    GRU_OF("both_large", 0, 0, ATTRIBUTES(SIZE(162), BOTH), INPUTS(F, 2, 3, 3, 3, 2, 162), LENGTHS(0, 3, 3),
+           STATE(F, 2, 3, 162)),
+    SIZES(GRU_SIZED),
+    SIZES(LINEAR_SIZED),
+    GRU_HALVES("float16", LEATI_REF_FLOAT16),
+    GRU_HALVES("bfloat16", LEATI_REF_BFLOAT16),
+
+    RNN_OF("float32", ALL_VIEWS, THREADS_ALL, ATTRIBUTES(SIZE(8)), INPUTS(F, 1, 1, 5, 3, 6, 8), ABSENT,
+           STATE(F, 1, 3, 8)),
+    RNN_OF("all_inputs", VIEWS, THREADS_16, ATTRIBUTES(SIZE(7), BOTH, A_FLOAT("clip", 0.7f)),
+           INPUTS(F, 2, 1, 5, 3, 6, 7), LENGTHS(0, 5, 3), STATE(F, 2, 3, 7)),
+    RNN_OF("layout", 0, 0, ATTRIBUTES(SIZE(7), A_INT("layout", 1), BACK), F32_RANGE(-2, 2, 3, 5, 6),
+           F32_WEIGHTS(1, 7, 6), F32_WEIGHTS(1, 7, 7), F32_RANGE(-1, 1, 1, 14), LENGTHS(0, 5, 3), STATE(F, 3, 1, 7)),
+    LAYER_OF("RNN", "last_states", 22, 2, 1, 0, 0, ATTRIBUTES(SIZE(5)), INPUTS(F, 1, 1, 4, 2, 3, 5)),
+    LAYER_OF("RNN", "version_7", 7, 2, 0, 0, 0, ATTRIBUTES(SIZE(5), BOTH), INPUTS(F, 2, 1, 4, 2, 3, 5)),
+    RNN_OF("two_names", 0, 0, ATTRIBUTES(SIZE(6), TWO("Relu", "Tanh")), INPUTS(F, 1, 1, 4, 3, 5, 6)),
+    ACTIVATED("relu", "Relu", A_FLOATS("activation_alpha", 2)),
+    ACTIVATED("affine", "Affine", A_FLOATS("activation_alpha", 0.5f), A_FLOATS("activation_beta", 0.25f)),
+    ACTIVATED("affine_alone", "Affine", A_INT("layout", 0)),
+    ACTIVATED("leaky_relu", "LeakyRelu", A_INT("layout", 0)),
+    ACTIVATED("thresholded_relu", "ThresholdedRelu", A_FLOATS("activation_alpha", 0.5f)),
+    ACTIVATED("scaled_tanh", "ScaledTanh", A_FLOATS("activation_alpha", 1.5f), A_FLOATS("activation_beta", 0.5f)),
+    ACTIVATED("sigmoid", "Sigmoid", A_INT("layout", 0)),
+    ACTIVATED("hard_sigmoid", "HardSigmoid", A_FLOATS("activation_alpha", 0.4f)),
+    ACTIVATED("elu", "Elu", A_INT("layout", 0)),
+    ACTIVATED("softsign", "Softsign", A_INT("layout", 0)),
+    ACTIVATED("softplus", "Softplus", A_INT("layout", 0)),
+    SIZES(RNN_SIZED),
+    RNN_HALVES("float16", LEATI_REF_FLOAT16),
+    RNN_HALVES("bfloat16", LEATI_REF_BFLOAT16),
+};
+
+/* ---- What is refused ----------------------------------------------------------------------------------------------
+ */
+
+#define SHAPES 8
+
+/* An LSTM with inputs of given shapes, whose attribute or one of whose shapes makes no sense. */
+static void refuse(leat_case_context *ctx, const leat_attribute *attribute, uint32_t wrong, int64_t size) {
+  int64_t shapes[SHAPES][3] = {{5, 2, 3}, {1, 16, 3}, {1, 16, 4}, {1, 32, 0},
+                               {2, 0, 0}, {1, 2, 4},  {1, 2, 4},  {1, 12, 0}};
+  static const int32_t ranks[SHAPES] = {3, 3, 3, 2, 1, 3, 3, 2};
+  leat_value_info infos[SHAPES];
+  const leat_value_info *inputs[SHAPES];
+  const leat_attribute unit = A_INT("hidden_size", 4);
+  const leat_attribute *const attributes[] = {attribute != NULL ? attribute : &unit};
+  for (uint32_t i = 0; i < SHAPES; i++) {
+    infos[i] = (leat_value_info){
+        .struct_size = sizeof infos[i], .ndim = ranks[i], .dtype = i == 4 ? LEAT_I32 : LEAT_F32, .shape = shapes[i]};
+    inputs[i] = &infos[i];
+  }
+  if (attribute == NULL) {
+    shapes[wrong][ranks[wrong] - 1] = size;
+  }
+  const leat_op_desc desc = {.struct_size = sizeof desc,
+                             .since_version = 14,
+                             .name = "LSTM",
+                             .domain = "",
+                             .attribute_count = 1,
+                             .attributes = attributes,
+                             .input_count = SHAPES,
+                             .inputs = inputs,
+                             .output_count = 3};
+  leat_op *op = NULL;
+  LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
+                    ctx->op->supports(leati_fixture_device(ctx), &desc, LEAT_ERR));
+  LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
+                    ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
+}
+
+static void refused(leat_case_context *ctx, const void *data) {
+  static const char *const nothing[] = {NULL, NULL, NULL};
+  static const uint64_t lengths[] = {3, 3, 3};
+  const leat_attribute wrong[] = {
+      A_INT("hidden_size", -4),
+      A_INT("hidden_size", 0),
+      A_INT("hidden_size", 5),
+      A_INT("hidden_size", INT64_MAX),
+      A_INT("layout", 2),
+      A_INT("layout", -1),
+      A_FLOAT("clip", -1),
+      A_FLOAT("clip", 0),
+      A_FLOAT("clip", NAN),
+      A_STRING("direction", "sideways"),
+      A_STRING("direction", "bidirectional"),
+      A_STRINGS("activations", 3, "Sigmoid", "Tanh", "Cube", "", "", ""),
+      A_STRINGS("activations", 2, "Sigmoid", "Tanh", "", "", "", ""),
+      A_STRINGS("activations", 6, "Tanh", "Tanh", "Tanh", "Tanh", "Tanh", "Tanh"),
+      {.struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_STRINGS, .name = "activations", .count = 3},
+      {.struct_size = sizeof(leat_attribute),
+       .type = LEAT_ATTRIBUTE_STRINGS,
+       .name = "activations",
+       .count = 3,
+       .strings = nothing,
+       .lengths = lengths},
+      A_STRING("activations", "Tanh"),
+      A_INT("activation_alpha", 1)};
+  (void)data;
+  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    refuse(ctx, &wrong[i], 0, 0);
+  }
+  for (uint32_t i = 0; i < SHAPES; i++) {
+    for (int64_t size = 0; size < 2; size++) {
+      refuse(ctx, NULL, i, size == 0 ? 0 : 7);
+    }
+  }
+}
+
+static const leat_case hostile[] = {
+    {.name = "op.LSTM.refused",
+     .summary = "Attributes and shapes that make no layer are refused when it is asked for.",
+     .run = refused},
+};
+
+void leati_rows_recurrent(leat_case_list *list) {
+  leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+  leati_case_list_add(list, hostile, G_N_ELEMENTS(hostile));
+}
