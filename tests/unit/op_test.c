@@ -295,12 +295,12 @@ static void test_words(void **state) {
     const char *text;
   } cases[] = {
       {{.name = "MatMul", .since_version = 17, .output_count = 1},
-       "operator MatMul of version 17 is not supported; its versions here: 9 to 13. "},
+       "operator MatMul of version 17 is not supported; its versions here: 1 to 13. "},
       {{.name = "MatMul", .since_version = 17, .output_count = 1},
        "13 in a model of operator set 17, unless 14 to 17 changed it"},
       {{.name = "MatMul", .since_version = 14, .output_count = 1},
        "13 in a model of operator set 14, unless 14 changed it"},
-      {{.name = "MatMul", .since_version = 1, .output_count = 1},
+      {{.name = "Gelu", .since_version = 1, .output_count = 1},
        "is the \"since version\" of its definition, not the model's"},
       {{.name = "Gelu", .since_version = 21, .output_count = 1}, "its versions here: 20. "},
       {{.name = "MatMul", .since_version = 13, .input_count = 3, .output_count = 1},
