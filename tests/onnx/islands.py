@@ -24,7 +24,8 @@ import on_leat
 
 WIDTH = 6
 THREADS = 4
-OPSETS, IR_VERSION = (17, 17, 12, 17, 17, 17, 9, 17), 8  # in turn
+OPSET, IR_VERSION = 17, 8
+OPSETS = (OPSET, OPSET, 12, OPSET, OPSET, OPSET, 9, OPSET)  # of models, in turn
 # Inputs that were attributes, up to which operator set.
 EARLIER = {"Unsqueeze": (12, ("axes",)), "ReduceSum": (12, ("axes",)), "Clip": (10, ("min", "max")),
            "Slice": (9, ("starts", "ends"))}
