@@ -193,8 +193,8 @@ NAMED = ("no provider can run the GroupNorm node 'norm' (domain 'com.microsoft',
 REFUSES_INPUT = ("no provider can run the GroupQueryAttention node 'attention' (domain 'com.microsoft', version 1). "
                  "Leat does not, because ")
 NO_VERSION = ("no provider can run the Abs node 'abs' (domain '', version 1). Leat does not, because its operator is "
-              "of version 1; the backend's list has it in 6 to 13; ONNX Runtime's CPU provider does not, because it has "
-              "no kernel for this")
+              "of version 1; the backend's list has it in 6 to 13; ONNX Runtime's CPU provider does not, because it "
+              "has no kernel for this")
 CASES = ((version_of_nobody, NO_VERSION), (group_norm, NAMED), (group_norm_of_halves, NAMED), (in_a_body, NAMED),
          (beside_what_cannot_be_asked, NAMED), (old_version_of_halves, None), (function, None), (others, None),
          (body_of_no_kernels, None))
