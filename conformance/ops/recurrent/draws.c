@@ -56,9 +56,12 @@ static sizes draw_sizes(leati_draw *d) {
   }
   if (leati_draw_chance(d, 60))
     leati_draw_attribute_int(d, "hidden_size", s.units);
-  if (leati_draw_chance(d, 40))
+  /* Activations without a bound grow from step to step beyond what float32 holds, unless what goes into them has one.
+   */
+  const bool named = leati_draw_chance(d, 40);
+  if (named || leati_draw_chance(d, 40))
     leati_draw_attribute_float(d, "clip", (double)leati_draw_int(d, 1, 8) / 4);
-  if (leati_draw_chance(d, 40))
+  if (named)
     draw_activations(d, s.directions * (s.gates == 4 ? 3 : s.gates == 3 ? 2 : 1));
   return s;
 }
