@@ -60,9 +60,11 @@ static OrtStatus *ask_backend(const asking *self, const OrtNode *node, const lea
 
 /* Asks about If, Loop or Scan: they run where their bodies do. */
 static OrtStatus *ask_bodies(const asking *self, const OrtNode *node, const leati_node_form *form, bool *supported) {
-  OrtStatus *status = leati_control_flow_find_taken(self->runtime, node, supported);
-  if (!status && !*supported) {
-    log_refusal(self, form->type, form->name, "no node of its bodies runs on Leat");
+  const char *why = NULL;
+  OrtStatus *status = leati_control_flow_refusal(self->runtime, node, &why);
+  *supported = !status && !why;
+  if (why) {
+    log_refusal(self, form->type, form->name, why);
   }
   return status;
 }
@@ -245,9 +247,8 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
   return status;
 }
 
-/* Elements that an unknown dimension is taken for, and those from which a pass over a value is worth a device's while:
- * 256 KiB of float32, for which the host takes longer than two copies and a wait (some 20 us). */
-#define UNKNOWN_ELEMENTS 32
+/* Elements from which a pass over a value is worth a device's while, unknown dimensions taken for 1: 256 KiB of
+ * float32, for which the host takes longer than two copies and a wait (some 20 us). */
 #define BULK_ELEMENTS 65536
 
 /* Whether a node gives an array of real numbers that is large. */
@@ -269,7 +270,7 @@ static OrtStatus *gives_bulk(const asking *self, const OrtNode *node, bool *out)
     const bool real = value.dtype.code == kDLFloat || value.dtype.code == kDLBfloat;
     double elements = 1.0;
     for (int32_t j = 0; j < value.ndim; j++) {
-      elements *= value.shape[j] < 0 ? UNKNOWN_ELEMENTS : (double)value.shape[j];
+      elements *= value.shape[j] < 0 ? 1.0 : (double)value.shape[j];
     }
     *out = present && sayable && real && elements >= BULK_ELEMENTS;
   }
@@ -277,9 +278,46 @@ static OrtStatus *gives_bulk(const asking *self, const OrtNode *node, bool *out)
   return status;
 }
 
+/* Whether a body is to run on the device: nodes of it were given to Leat, of which fused ones tell no operator any
+ * more, or it has products or their kind, by what the list says of its operators. */
+static OrtStatus *is_heavy(const asking *self, const OrtGraph *body, leati_scratch *scratch, bool *out) {
+  const OrtApi *ort = self->runtime->ort;
+  size_t count = 0;
+  OrtStatus *status = ort->Graph_GetNumNodes(body, &count);
+  const OrtNode **nodes = leati_scratch_alloc(scratch, count, sizeof(*nodes));
+  if (!status) {
+    status = !nodes ? leati_node_list_no_memory(self->runtime) : count ? ort->Graph_GetNodes(body, nodes, count) : NULL;
+  }
+  for (size_t i = 0; i < count && !status && !*out; i++) {
+    leati_node_form form = {.since = 0};
+    const char *taken_by = NULL;
+    status = ort->Node_GetEpName(nodes[i], &taken_by);
+    if (!status) {
+      status = leati_kernel_registry_find(self->registry, nodes[i], &form);
+    }
+    *out = !status && ((taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) == 0) ||
+                       (form.info && (form.info->flags & LEAT_OP_HEAVY) != 0));
+  }
+  return status;
+}
+
+/* Whether any body of the node that this one is of is heavy: then the node runs on Leat, and so do its values. */
+static OrtStatus *has_heavy_sibling(const asking *self, bool *out) {
+  leati_scratch scratch = {0};
+  const OrtGraph **bodies = NULL;
+  size_t count = 0;
+  OrtStatus *status = leati_control_flow_bodies(self->runtime, self->parent, &scratch, &bodies, &count);
+  for (size_t i = 0; i < count && !status && !*out; i++) {
+    status = is_heavy(self, bodies[i], &scratch, out);
+  }
+  leati_scratch_clear(&scratch);
+  return status;
+}
+
 /* Whether a body of If, Loop or Scan has work for a device. Where some of its nodes are the host's, each value that
  * crosses is copied and waited for in every round: only products and their kind are worth that. Where none is, the
- * values stay on the device, and whatever is done to large ones is worth it; counting and comparing is not. */
+ * values stay on the device, and whatever is done to large ones is worth it, and to what the other branch has there;
+ * counting and comparing is not. */
 static OrtStatus *find_work(const asking *self, const leati_node_list *list, bool *has) {
   OrtStatus *status = NULL;
   bool whole = true;
@@ -288,6 +326,9 @@ static OrtStatus *find_work(const asking *self, const leati_node_list *list, boo
     const leat_op_info *info = list->nodes[i].info;
     *has = info && (info->flags & LEAT_OP_HEAVY) != 0;
     whole = whole && info;
+  }
+  if (whole && !*has) {
+    status = has_heavy_sibling(self, has);
   }
   for (size_t i = 0; i < list->count && whole && !*has && !status; i++) {
     status = gives_bulk(self, list->nodes[i].node, has);
@@ -396,7 +437,7 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   if (!status) {
     status = check_rest(self, graph, list, &runs);
   }
-  if (!status && runs && self->parent) {
+  if (!status && runs && self->parent && !wishes->whole) {
     status = weigh_body(self, graph, list, &worth);
   }
   if (status || !runs || !worth) {

@@ -59,20 +59,23 @@ typedef struct helper {
 static const char concat_label[] = "putting the outputs of a Loop's rounds together";
 static const char transpose_label[] = "transposing for a Scan";
 
-/* Copies the values one behind the other. */
+/* Copies the values one behind the other. What they say of each other is the model's word only. */
 static OrtStatus *concat_on(leati_shared_device *device, leat_stream *stream, const OrtValue *const *values,
                             size_t count, char *output, size_t size) {
   OrtStatus *status = NULL;
+  const size_t each = count != 0 ? size / count : 0;
   for (size_t i = 0; i < count && !status; i++) {
     size_t bytes = 0;
     status = device->runtime->ort->GetTensorSizeInBytes(values[i], &bytes);
-    if (!status && bytes > size) {
-      status = leati_status(device->runtime, ORT_FAIL, "%zu values are more than there is room for", count);
+    if (!status && (bytes != each || size % count != 0)) {
+      status =
+          leati_status(device->runtime, ORT_FAIL,
+                       "round %zu of %zu gives %zu bytes where %zu are expected; a result must have the same shape in "
+                       "all rounds",
+                       i + 1, count, bytes, each);
     }
     if (!status) {
-      status = leati_transfer_within(device, stream, values[i], output, bytes);
-      output += bytes;
-      size -= bytes;
+      status = leati_transfer_within(device, stream, values[i], output + i * each, each);
     }
   }
   return status;
@@ -122,19 +125,59 @@ static OrtStatus *view_of(const leati_shared_device *device, const OrtValue *val
 /* What brings the axis to the front that a Scan goes along, and back. */
 static const char scan_operator[] = "Transpose";
 
-static OrtStatus *transpose_on(const leati_shared_device *device, leat_stream *stream, const int64_t *axes, size_t rank,
-                               const OrtValue *input, const OrtValue *output) {
+/* A transposition of few dimensions: those that stay next to each other are one. */
+typedef struct transposition {
+  size_t rank;
+  int64_t axes[LEAT_MAX_RANK];
+  int64_t from[LEAT_MAX_RANK], to[LEAT_MAX_RANK]; /* dimensions of the input, and of the output */
+} transposition;
+
+/* Joins dimensions. False: there are too many all the same, which moving one axis does not leave. */
+static bool join_dimensions(const size_t *permutation, size_t rank, const int64_t *dims, transposition *out) {
+  size_t firsts[LEAT_MAX_RANK];
+  *out = (transposition){.rank = 0};
+  for (size_t i = 0; i < rank; i++) {
+    const bool follows = i != 0 && permutation[i] == permutation[i - 1] + 1;
+    if (!follows && out->rank == LEAT_MAX_RANK) {
+      return false;
+    }
+    if (!follows) {
+      firsts[out->rank] = permutation[i];
+      out->to[out->rank++] = 1;
+    }
+    out->to[out->rank - 1] *= dims[permutation[i]];
+  }
+  for (size_t i = 0; i < out->rank; i++) {
+    size_t before = 0;
+    for (size_t j = 0; j < out->rank; j++) {
+      before += firsts[j] < firsts[i];
+    }
+    out->axes[i] = (int64_t)before;
+    out->from[before] = out->to[i];
+  }
+  return true;
+}
+
+static OrtStatus *transpose_on(const leati_shared_device *device, leat_stream *stream, const size_t *permutation,
+                               size_t rank, const OrtValue *input, const OrtValue *output) {
   const leati_runtime *runtime = device->runtime;
   DLTensor from, to;
+  transposition job;
   OrtStatus *status = view_of(device, input, &from);
   if (!status) {
     status = view_of(device, output, &to);
   }
+  if (!status && ((size_t)from.ndim != rank || !join_dimensions(permutation, rank, from.shape, &job))) {
+    status = leati_status(runtime, ORT_NOT_IMPLEMENTED, "a permutation of %zu dimensions", rank);
+  }
   if (status) {
     return status;
   }
+  from.ndim = to.ndim = (int32_t)job.rank;
+  from.shape = job.from;
+  to.shape = job.to;
   const leat_attribute perm = {
-      .struct_size = sizeof(perm), .type = LEAT_ATTRIBUTE_INTS, .name = "perm", .count = rank, .ints = axes};
+      .struct_size = sizeof(perm), .type = LEAT_ATTRIBUTE_INTS, .name = "perm", .count = job.rank, .ints = job.axes};
   const leat_value_info taken = {
       .struct_size = sizeof(taken), .ndim = from.ndim, .dtype = from.dtype, .shape = from.shape};
   const leat_op_desc desc = {.struct_size = sizeof(desc),
@@ -161,14 +204,6 @@ static OrtStatus *ORT_API_CALL scan_transpose(OrtScanKernelHelper *base, const s
                                               const OrtValue *input, OrtSyncStream *stream, OrtValue *output) {
   leati_shared_device *device = ((helper *)base)->device;
   const leati_runtime *runtime = device->runtime;
-  int64_t axes[LEAT_MAX_RANK];
-  if (rank > LEAT_MAX_RANK) {
-    return leati_status(runtime, ORT_NOT_IMPLEMENTED, LEATI_PROVIDER_NAME ": %s: %zu dimensions are more than %d",
-                        transpose_label, rank, LEAT_MAX_RANK);
-  }
-  for (size_t i = 0; i < rank; i++) {
-    axes[i] = (int64_t)permutation[i];
-  }
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, transpose_label);
   if (status) {
     return status;
@@ -177,7 +212,7 @@ static OrtStatus *ORT_API_CALL scan_transpose(OrtScanKernelHelper *base, const s
   leati_call_stream where = {0};
   status = leati_call_stream_begin(device, ours ? ours->handle : NULL, &where);
   if (!status) {
-    status = transpose_on(device, where.handle, axes, rank, input, output);
+    status = transpose_on(device, where.handle, permutation, rank, input, output);
   }
   status = leati_call_stream_leave(device, &where, transpose_label, status);
   leati_ep_gate_leave();
@@ -244,42 +279,115 @@ OrtStatus *ORT_API_CALL leati_control_flow_create(void *state, const OrtKernelIn
 /* ---- Which nodes --------------------------------------------------------------------------------------------------
  */
 
-static OrtStatus *find_in_body(const leati_runtime *runtime, const OrtGraph *body, leati_scratch *scratch, bool *out) {
+/* Reads whether values are tensors of elements that the device can hold. ONNX Runtime compares no more than the first
+ * of several with the list of types. */
+static OrtStatus *are_held(const leati_runtime *runtime, const OrtValueInfo *const *values, size_t count, bool *out) {
   const OrtApi *ort = runtime->ort;
-  size_t count = 0;
-  OrtStatus *status = ort->Graph_GetNumNodes(body, &count);
-  const OrtNode **nodes = leati_scratch_alloc(scratch, count, sizeof(*nodes));
-  if (!status && !nodes) {
-    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the nodes of a body");
-  }
-  if (!status && count != 0) {
-    status = ort->Graph_GetNodes(body, nodes, count);
-  }
-  for (size_t i = 0; i < count && !status && !*out; i++) {
-    const char *taken_by = NULL;
-    status = ort->Node_GetEpName(nodes[i], &taken_by);
-    *out = taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) == 0;
+  OrtStatus *status = NULL;
+  for (size_t i = 0; i < count && !status && *out; i++) {
+    const char *name = NULL;
+    const OrtTypeInfo *type = NULL;
+    const OrtTensorTypeAndShapeInfo *tensor = NULL;
+    ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+    DLDataType held;
+    status = values[i] ? ort->GetValueInfoName(values[i], &name) : NULL;
+    if (status || !name || !*name) {
+      continue;
+    }
+    status = ort->GetValueInfoTypeInfo(values[i], &type);
+    if (!status && type) {
+      status = ort->CastTypeInfoToTensorInfo(type, &tensor);
+    }
+    if (!status && tensor) {
+      status = ort->GetTensorElementType(tensor, &element);
+    }
+    *out = leati_element_type_to_dlpack(element, &held);
   }
   return status;
 }
 
-OrtStatus *leati_control_flow_find_taken(const leati_runtime *runtime, const OrtNode *node, bool *out) {
+static OrtStatus *no_memory(const leati_runtime *runtime) {
+  return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for what is in a body");
+}
+
+static OrtStatus *are_ends_held(const leati_runtime *runtime, const OrtNode *node, leati_scratch *scratch, bool *out) {
   const OrtApi *ort = runtime->ort;
+  size_t input_count = 0, output_count = 0;
+  OrtStatus *status = ort->Node_GetNumInputs(node, &input_count);
+  if (!status) {
+    status = ort->Node_GetNumOutputs(node, &output_count);
+  }
+  const OrtValueInfo **values = leati_scratch_alloc(scratch, input_count + output_count, sizeof(*values));
+  if (!status) {
+    status = !values ? no_memory(runtime) : input_count ? ort->Node_GetInputs(node, values, input_count) : NULL;
+  }
+  if (!status && output_count != 0) {
+    status = ort->Node_GetOutputs(node, values + input_count, output_count);
+  }
+  return status ? status : are_held(runtime, values, input_count + output_count, out);
+}
+
+/* The same of what a body takes and gives; and finds whether one of its nodes was taken. */
+static OrtStatus *look_into(const leati_runtime *runtime, const OrtGraph *body, leati_scratch *scratch, bool *held,
+                            bool *taken) {
+  const OrtApi *ort = runtime->ort;
+  size_t count = 0, input_count = 0, output_count = 0;
+  OrtStatus *status = ort->Graph_GetNumNodes(body, &count);
+  if (!status) {
+    status = ort->Graph_GetNumInputs(body, &input_count);
+  }
+  if (!status) {
+    status = ort->Graph_GetNumOutputs(body, &output_count);
+  }
+  const OrtNode **nodes = leati_scratch_alloc(scratch, count, sizeof(*nodes));
+  const OrtValueInfo **values = leati_scratch_alloc(scratch, input_count + output_count, sizeof(*values));
+  if (!status) {
+    status = !nodes || !values ? no_memory(runtime) : count ? ort->Graph_GetNodes(body, nodes, count) : NULL;
+  }
+  if (!status && input_count != 0) {
+    status = ort->Graph_GetInputs(body, values, input_count);
+  }
+  if (!status && output_count != 0) {
+    status = ort->Graph_GetOutputs(body, values + input_count, output_count);
+  }
+  if (!status) {
+    status = are_held(runtime, values, input_count + output_count, held);
+  }
+  for (size_t i = 0; i < count && !status && !*taken; i++) {
+    const char *taken_by = NULL;
+    status = ort->Node_GetEpName(nodes[i], &taken_by);
+    *taken = taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) == 0;
+  }
+  return status;
+}
+
+OrtStatus *leati_control_flow_bodies(const leati_runtime *runtime, const OrtNode *node, leati_scratch *scratch,
+                                     const OrtGraph ***out, size_t *out_count) {
+  const OrtApi *ort = runtime->ort;
+  OrtStatus *status = ort->Node_GetNumSubgraphs(node, out_count);
+  *out = leati_scratch_alloc(scratch, *out_count, sizeof(**out));
+  if (!status && !*out) {
+    status = no_memory(runtime);
+  }
+  return status || *out_count == 0 ? status : ort->Node_GetSubgraphs(node, *out, *out_count, NULL);
+}
+
+OrtStatus *leati_control_flow_refusal(const leati_runtime *runtime, const OrtNode *node, const char **out) {
   leati_scratch scratch = {0};
+  const OrtGraph **bodies = NULL;
   size_t count = 0;
-  *out = false;
-  OrtStatus *status = ort->Node_GetNumSubgraphs(node, &count);
-  const OrtGraph **bodies = leati_scratch_alloc(&scratch, count, sizeof(*bodies));
-  if (!status && !bodies) {
-    status = leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the bodies of a node");
+  bool held = true, taken = false;
+  OrtStatus *status = leati_control_flow_bodies(runtime, node, &scratch, &bodies, &count);
+  if (!status) {
+    status = are_ends_held(runtime, node, &scratch, &held);
   }
-  if (!status && count != 0) {
-    status = ort->Node_GetSubgraphs(node, bodies, count, NULL);
-  }
-  for (size_t i = 0; i < count && !status && !*out; i++) {
-    status = find_in_body(runtime, bodies[i], &scratch, out);
+  for (size_t i = 0; i < count && !status; i++) {
+    status = look_into(runtime, bodies[i], &scratch, &held, &taken);
   }
   leati_scratch_clear(&scratch);
+  *out = !held    ? "what it or a body of it takes or gives is no tensor of numbers"
+         : !taken ? "no node of its bodies runs on Leat"
+                  : NULL;
   return status;
 }
 
@@ -293,8 +401,7 @@ static OrtStatus *find_first(const leati_runtime *runtime, const OrtGraph *body,
   if (status || count == 0) {
     return status;
   }
-  status = values ? ort->Graph_GetOutputs(body, values, count)
-                  : leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the outputs of a body");
+  status = values ? ort->Graph_GetOutputs(body, values, count) : no_memory(runtime);
   for (size_t i = 0; i < count && !status; i++) {
     const char *name = NULL;
     status = ort->GetValueInfoName(values[i], &name);

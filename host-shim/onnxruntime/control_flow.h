@@ -8,6 +8,7 @@
 #define LEAT_ONNXRUNTIME_CONTROL_FLOW_H_
 
 #include "kernel_impl.h"
+#include "scratch.h"
 
 /** Number of the operators. */
 #define LEATI_CONTROL_FLOW_COUNT 3u
@@ -31,14 +32,26 @@ bool leati_control_flow_is(const leat_op_info *info);
  * @return NULL, or what went wrong */
 OrtStatus *ORT_API_CALL leati_control_flow_create(void *state, const OrtKernelInfo *info, OrtKernelImpl **out);
 
-/** Finds whether any node of a node's bodies was given to Leat; one that has such bodies itself was, too. ONNX Runtime
- * asks for nodes from the inside to the outside, so that this is known when the node itself is asked for.
+/** Gives the bodies of a node.
  * @threads one at a time per graph
  * @param runtime [in] the tables
  * @param node [in] the node
- * @param out [out] whether there is one
+ * @param scratch [inout] where the list lies
+ * @param out [out] the bodies
+ * @param out_count [out] elements of `out`
  * @return NULL, or what went wrong */
-OrtStatus *leati_control_flow_find_taken(const leati_runtime *runtime, const OrtNode *node, bool *out);
+OrtStatus *leati_control_flow_bodies(const leati_runtime *runtime, const OrtNode *node, leati_scratch *scratch,
+                                     const OrtGraph ***out, size_t *out_count);
+
+/** Finds why a node cannot run on Leat: what crosses its bodies cannot be held by the device, or none of their nodes
+ * was given to Leat; one that has such bodies itself was, too. ONNX Runtime asks for nodes from the inside to the
+ * outside, so that this is known when the node itself is asked for.
+ * @threads one at a time per graph
+ * @param runtime [in] the tables
+ * @param node [in] the node
+ * @param out [out] the reason, a constant; NULL: it can
+ * @return NULL, or what went wrong */
+OrtStatus *leati_control_flow_refusal(const leati_runtime *runtime, const OrtNode *node, const char **out);
 
 /** Finds what of a body ONNX Runtime reads on the host after each round: whether a Loop goes on.
  * @threads one at a time per graph

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 import on_leat
 
 WIDTH = 16
-BOOL, FLOAT, INT64 = TensorProto.BOOL, TensorProto.FLOAT, TensorProto.INT64
+BOOL, FLOAT, INT64, STRING = TensorProto.BOOL, TensorProto.FLOAT, TensorProto.INT64, TensorProto.STRING
 CONTROL = {"If", "Loop", "Scan"}
 
 
@@ -49,6 +49,7 @@ CONSTANTS = {
     "w": np.random.default_rng(1).standard_normal((WIDTH, WIDTH)).astype(np.float32) / WIDTH**0.5,
     "three": np.array(3), "none": np.array(0), "yes": np.array(True), "one": np.array(1), "half": np.float32(0.5),
     "large": np.ones((512, 512), np.float32), "axes": np.array([0, 1]),
+    "nine": np.array([1, -1] + [1] * 6 + [WIDTH]), "eight": np.array([1] * 7 + [WIDTH]), "row": np.array([-1, WIDTH]),
 }
 
 
@@ -76,6 +77,8 @@ MODELS = {
                                  node("Less", "q half", "c"), node(
         "If", "c", "y", then_branch=branch([node("MatMul", "x w", "a")], "a"),
         else_branch=branch([node("Neg", "x", "b")], "b"))], 1, 0),
+    "light branch": ([node("If", "flag", "y", then_branch=branch([node("MatMul", "x w", "a")], "a"), else_branch=branch(
+        [node("Neg", "x", "b")], "b")), node("Relu", "y", "z")], 1, 0),
     "loop": ([node("Loop", "three yes x", "y", body=rounds(STEP, ["s"], []))], 1, 0),
     "loop without rounds": ([node("Loop", "none yes x", "end y", body=rounds(
         STEP + [node("Identity", "m", "r")], ["s"], ["r"])), node("Add", "end x", "z")], 1, 0),
@@ -100,9 +103,24 @@ MODELS = {
     "pass over large values": ([node("ReduceMax", "x", "m"), node("Mul", "large m", "l"), node(
         "If", "flag", "p", then_branch=branch([node("Exp", "l", "a")], "a"),
         else_branch=branch([node("Neg", "l", "b")], "b")), node("ReduceMax", "p", "q"), node("Mul", "x q", "y")], 1, 0),
+    # ONNX Runtime compares the types of the first of several values alone.
+    "text as the second value": ([node("If", "flag", "y t", then_branch=body(
+        [node("MatMul", "x w", "a"), node("Cast", "a", "c", to=STRING)], [], [value("a"), value("c", STRING)]),
+        else_branch=body([node("Neg", "x", "b"), node("Cast", "b", "d", to=STRING)], [],
+                         [value("b"), value("d", STRING)]))], 0, 1),
+    "nine dimensions": ([node("Reshape", "x nine", "u"), node("Scan", "u", "v", num_scan_inputs=1, body=body(
+        [node("Reshape", "e row", "f"), node("MatMul", "f w", "p"), node("Reshape", "p eight", "o")],
+        [value("e", FLOAT, [1] * 7 + [WIDTH])], [value("o", FLOAT, [1] * 7 + [WIDTH])]),
+        scan_input_axes=[1], scan_output_axes=[2]), node("Reshape", "v row", "y")], 1, 0),
     "counting": ([node("Loop", "three yes one", "n", body=rounds([node("Add", "n i", "n_")], ["n"], [])),
                   node("Cast", "n", "f", to=FLOAT), node("Mul", "x f", "y")], 0, 1),
 }
+
+
+# Results of rounds that differ in size fail, also where they add up to as much as equal ones.
+UNEQUAL = [node("Loop", "three yes x", "end y", body=rounds(
+    STEP + [node("Gather", "sizes i", "size"), node("Slice", "m first size", "r")], ["s"], ["r"]))]
+CONSTANTS.update(sizes=np.array([[2], [3], [1]]), first=np.array([0]))
 
 
 def build(nodes):
@@ -152,6 +170,15 @@ def main():
             if array.shape != right.shape or not np.allclose(array, right, rtol=2**-15, atol=2**-15):
                 print(f"{name}: Run {i} is wrong: {array.shape}, {right.shape}")
                 wrong += 1
+    for where, told in ((devices, "must have the same shape in all rounds"), (None, "Inconsistent shape")):
+        try:
+            session(build(UNEQUAL), where).run(None, {"x": np.ones((5, WIDTH), np.float32), "flag": np.array(True)})
+            wrong += 1
+            print("results of rounds that differ in size are put together")
+        except Exception as error:  # whatever ONNX Runtime raises
+            if told not in str(error):
+                wrong += 1
+                print(f"results of rounds that differ in size: {error}")
     print(f"{ort.__version__}: {len(MODELS)} models, {wrong} wrong")
     return 1 if wrong else 0
 

@@ -204,14 +204,14 @@ SHAPES = "it computes shapes from shapes, which costs less on the host"
 COPIES = "what it takes and gives is on the host in any case"
 NO_WORK = "the body that it is in has no matrix product, convolution or attention that Leat runs"
 NO_OPERATOR = "its operator is not in the backend's list"
-BESIDE_A_BODY = {"if": NO_OPERATOR, "exp": NO_WORK}
+NO_BODY = "no node of its bodies runs on Leat"
 REASONS = (
     (images_between_refused, *2 * [{"first": NO_OPERATOR, "add": COPIES, "mul": COPIES, "second": NO_OPERATOR}]),
     (computed_shapes, {"neg": SHAPES}, {"gather": SHAPES, "concat": SHAPES, "neg": SHAPES}),
-    (body_of_no_kernels, *2 * [BESIDE_A_BODY]),
-    (body_of_a_product, *2 * [BESIDE_A_BODY]),
-    (body_of_a_quantised_product, *2 * [BESIDE_A_BODY]),
-    (body_of_little, *2 * [{**BESIDE_A_BODY, "abs": NO_WORK, "softmax": NO_WORK}]),
+    (body_of_no_kernels, *2 * [{"exp": NO_WORK}]),
+    (body_of_a_product, *2 * [{}]),
+    (body_of_a_quantised_product, *2 * [{}]),
+    (body_of_little, *2 * [{"if": NO_BODY, "exp": NO_WORK, "abs": NO_WORK, "softmax": NO_WORK}]),
 )
 REASON = re.compile(r"LeatExecutionProvider: \S+ node '(.*?)' stays with another provider: (.*)")
 OPTIONS = "force_graph_path", "force_direct_path"
