@@ -84,6 +84,15 @@ static void channel_norm(leati_draw *d) {
   }
 }
 
+/* The axis of versions before 13 is 1 if it is not told, which one dimension does not have. */
+static void softmax(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", d->since_version < 13 ? 2 : 1, RANK, &rank, dims);
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_int(d, "axis", leati_draw_axis(d, rank));
+}
+
 static void lrn(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -102,5 +111,6 @@ const leati_draw_entry leati_draws_norm[] = {
     {"norm", LEAT_MICROSOFT, "SkipLayerNormalization SkipSimplifiedLayerNormalization", NULL, skip_layer_norm},
     {"norm", "", "InstanceNormalization GroupNormalization BatchNormalization", NULL, channel_norm},
     {"norm", "", "LRN", NULL, lrn},
+    {"norm", "", "Softmax LogSoftmax", NULL, softmax},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -284,10 +284,10 @@ static bool run_lrn(leati_ref_node *node) {
     const double share = alpha / (double)size * sum_squares(x, k, inner, size), base = bias + share;
     y->f[k] = x->f[k] / pow(base, beta);
     /* The squares and their sum, the factor, and an addition; then the power of what is off by so much, and a product.
-     */
+     * What is infinite is so exactly. */
     const double off = leati_ref_bound_sum(size, fabs(share)) + LEATI_REF_ULP * (2 * fabs(share) + fabs(base));
-    y->bound[k] =
-        (fabs(beta) * off / fabs(base) + leati_ref_bound_pow(base, -beta) + LEATI_REF_ULP) * fabs(y->f[k]) + FLT_MIN;
+    const double relative = isinf(base) ? 0 : fabs(beta) * off / fabs(base) + leati_ref_bound_pow(base, -beta);
+    y->bound[k] = (y->f[k] != 0 ? (relative + LEATI_REF_ULP) * fabs(y->f[k]) : 0) + FLT_MIN;
   }
   return true;
 }

@@ -413,6 +413,7 @@ static int32_t resize_create(leat_op *op, const leati_op_desc *desc, leat_error 
 }
 
 static LEATI_TYPE(type_image, "T1", LEATI_TYPES_REAL);
+static LEATI_TYPE(type_earlier_image, "T", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_roi, "T2", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_scales, "scales", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_sizes, "sizes", LEAT_TYPE_INT64);
@@ -432,12 +433,12 @@ static LEATI_ATTRIBUTE(attribute_transformation, "coordinate_transformation_mode
            .supports = earlier_supports, .create = earlier_create, LEATI_KERNELS(LEATI_KERNELS_RESIZE),         \
            .reads_view = resize_reads_view, __VA_ARGS__)
 #define BY_SCALES                                                                                               \
-  .info.host_inputs = 1u << EARLIER_SCALES, LEATI_TYPES(&type_image, &type_scales),                             \
+  .info.host_inputs = 1u << EARLIER_SCALES, LEATI_TYPES(&type_earlier_image, &type_scales),                     \
   LEATI_ATTRIBUTES(&leati_attribute_mode), LEATI_INPUT_TYPES(0, 1), .infer = resize_infer, .plan = resize_plan, \
   .channels_last = resize_channels_last
 
 static const leati_op_def ops[] = {
-    EARLIER("Upsample", (7, 7), (1, 1), LEATI_TYPES(&type_image),
+    EARLIER("Upsample", (7, 7), (1, 1), LEATI_TYPES(&type_earlier_image),
             LEATI_ATTRIBUTES(&leati_attribute_mode, &attribute_scales), .infer = leati_adapted_infer,
             .plan = leati_adapted_plan, .channels_last = leati_adapted_channels_last,
             LEATI_ADAPTER(.inputs = {{&attribute_scales, EARLIER_SCALES, true}}, .infer = resize_infer,

@@ -14,6 +14,7 @@
 
 static LEATI_TYPE(type_ratio, "T1", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
 static LEATI_TYPE(type_mask, "T2", LEAT_TYPE_BOOL);
+static LEATI_TYPE(type_old_mask, "T1", LEAT_TYPE_BOOL);
 static LEATI_TYPE(type_dropout, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
 static LEATI_ATTRIBUTE(attribute_allowzero, "allowzero", INT);
 static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
@@ -254,7 +255,7 @@ static const leati_op_def ops[] = {
              .any_size = true, .infer = leati_infer_same, .plan = alias_plan, .view = alias_view),
     /* The ratio was an attribute, which matters in training alone, and the mask had zeros. */
     OLD_DROPOUT((7, 7), LEATI_TYPES(&type_dropout), LEATI_OUTPUT_TYPES(0, 0)),
-    OLD_DROPOUT((10, 10), LEATI_TYPES(&type_dropout, &type_mask), LEATI_OUTPUT_TYPES(0, 1)),
+    OLD_DROPOUT((10, 10), LEATI_TYPES(&type_dropout, &type_old_mask), LEATI_OUTPUT_TYPES(0, 1)),
     LEATI_OP("Dropout", "", (12, 22), (1, 3), (1, 2), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 0x6,
              LEATI_TYPES(&type_dropout, &type_ratio, &type_mask), LEATI_INPUT_TYPES(0, 1, 2), LEATI_OUTPUT_TYPES(0, 2),
              .any_size = true, .supports = dropout_supports, .infer = dropout_infer, .plan = dropout_plan,
