@@ -553,7 +553,7 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
 
 /* Channels are stored four at a time where they are next to each other, by the kernels for matrix hardware alone. */
 static leati_channels_last_use conv_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
-  leati_window_fit fit;
+  leati_window_fit fit = {.pad_end = {0}};
   const conv_problem problem = problem_of(op, call, &fit);
   const leati_view *const x = problem.x, *const w = problem.w, *const y = problem.y;
   leati_channels_last_use use = {0};
