@@ -105,6 +105,7 @@ for row in rows:
             'Conv': lambda x, w: math.prod(w[1:]),
             'ConvTranspose': lambda x, w: w[0],
             'Gemm': lambda a, b: a[-1],
+            'LSTM': lambda x, w: 8 * x[2],
             'MatMul': lambda a, b: a[-1],
             'MatMulInteger': lambda a, b: a[-1],
             'MatMulNBits': lambda a, b: a[-1],
