@@ -195,7 +195,8 @@ static bool fits_sharing(const kept_plan *kept, const leati_binding *bindings) {
 
 /* The bytes of a tensor on the host of which plans may follow, which is compact; 0: of others, and of what is wrong. */
 static size_t small_size(const DLTensor *tensor) {
-  size_t size = (tensor->dtype.bits * tensor->dtype.lanes + 7u) / 8u;
+  /* Of no element type that there is nothing is read: whoever says so would be refused. */
+  size_t size = leati_type_of(tensor->dtype) != 0 ? tensor->dtype.bits / 8u : 0;
   for (int32_t d = 0; d < tensor->ndim; ++d) {
     if (tensor->shape[d] < 0 || __builtin_mul_overflow(size, (size_t)tensor->shape[d], &size)) {
       return 0;
