@@ -104,7 +104,7 @@ static void cut_round(const leati_traits *traits, const leati_recurrent_shape *s
     fours /= 2;
   }
   cut->fours = fours;
-  cut->pass = pass_of(traits, cut, 0);
+  cut->pass = pass_of(traits, cut, cut->vectors * FOUR_SIZE);
   share_k(shape, cut->threads, cut);
 }
 

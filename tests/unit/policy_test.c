@@ -940,26 +940,29 @@ static void recurrent_layers_fit_any_device(void **state) {
   leati_traits least = tiny;
   least.threads = 128;
   least.shared = 16384;
+  leati_traits middle = large; /* Its shared memory is a power of two that a pass of rows could fill. */
+  middle.threads = 1024;
+  middle.shared = 32768;
   leati_traits most = large;
   most.threads = 1024;
   most.shared = 49152;
-  const leati_traits *const devices[] = {&least, &most};
+  const leati_traits *const devices[] = {&least, &middle, &most};
   static const uint32_t gates[][3] = {{4, 4, 0}, {3, 3, 0}, {3, 2, 1}, {1, 1, 0}};
   static const uint32_t units[] = {1, 3, 4, 31, 64, 100, 128, 129, 255, 256, 1000, 1024, 4096};
   static const uint32_t batches[] = {1, 2, 5, 17, 300};
-  for (uint32_t i = 0; i < 2 * 4 * 13 * 5 * 2; ++i) {
-    const uint32_t *const g = gates[i / 2 % 4];
+  for (uint32_t i = 0; i < 3 * 4 * 13 * 5 * 2; ++i) {
+    const uint32_t *const g = gates[i / 3 % 4];
     leati_recurrent_shape shape = {.gates = g[0],
                                    .round_gates = {g[1], g[2]},
-                                   .units = units[i / 8 % 13],
-                                   .batch = batches[i / 104 % 5],
+                                   .units = units[i / 12 % 13],
+                                   .batch = batches[i / 156 % 5],
                                    .steps = 20,
-                                   .directions = 1 + i / 520 % 2,
+                                   .directions = 1 + i / 780 % 2,
                                    .item_size = 4};
-    (void)check_recurrent(devices[i % 2], &shape);
+    (void)check_recurrent(devices[i % 3], &shape);
     shape.steps = 1;
     shape.item_size = 2;
-    (void)check_recurrent(devices[i % 2], &shape);
+    (void)check_recurrent(devices[i % 3], &shape);
   }
 }
 
