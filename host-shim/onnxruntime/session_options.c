@@ -43,7 +43,6 @@ static const setting settings[] = {
     {"low_watermark_ratio", "LEAT_LOW_WATERMARK_RATIO", EFFECT_PROCESS, false},
     {"memory_guard", "LEAT_MEMORY_GUARD", EFFECT_PROCESS, false},
     {"fusions_off", "LEAT_FUSIONS_OFF", EFFECT_PROCESS, false},
-    {"merge", "LEAT_MERGE", EFFECT_PROCESS, false},
     {"graph_plans_mib", "LEAT_GRAPH_PLANS_MIB", EFFECT_PROCESS, false},
     {"matrices", "LEAT_MATRICES", EFFECT_PROCESS, false},
     {"float32_matmul", "LEAT_FLOAT32_MATMUL", EFFECT_PROCESS, false},

@@ -70,7 +70,6 @@ typedef struct leati_config {
   int64_t force_graph_path;    /**< LEAT_FORCE_GRAPH_PATH, FORCE_GRAPH_PATH: 0 or 1 */
   int64_t force_direct_path;   /**< LEAT_FORCE_DIRECT_PATH: 0 or 1 */
   uint64_t fusions_off;        /**< LEAT_FUSIONS_OFF: bits 1 << leati_fusion_number of what is not to be done */
-  int64_t merge;               /**< LEAT_MERGE: 0 or 1 */
   int64_t graph_plans_mib;     /**< LEAT_GRAPH_PLANS_MIB: 1 to 65536 */
   int64_t matrices;            /**< LEAT_MATRICES: a leati_matrices_mode */
   int64_t float32_matmul;      /**< LEAT_FLOAT32_MATMUL: a leati_float32_matmul */

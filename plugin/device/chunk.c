@@ -72,39 +72,31 @@ static uint64_t destroy_chunks(leat_device *device, leati_chunk *chunks) {
   return bytes;
 }
 
-static int32_t make_sets(leat_device *device, leati_chunk *chunk, leat_error *err) {
+static int32_t make_set(leat_device *device, leati_chunk *chunk, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
-  const VkDescriptorPoolSize size = {.type = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, .descriptorCount = 2};
+  const VkDescriptorPoolSize size = {.type = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC, .descriptorCount = 1};
   const VkDescriptorPoolCreateInfo pool = {
-      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 2, .poolSizeCount = 1, .pPoolSizes = &size};
+      .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = 1, .poolSizeCount = 1, .pPoolSizes = &size};
   VkResult result = vk->CreateDescriptorPool(vk->handle, &pool, NULL, &chunk->descriptor_pool);
   if (result != VK_SUCCESS) {
     chunk->descriptor_pool = VK_NULL_HANDLE;
     return leati_device_fail(device, result, "vkCreateDescriptorPool", err);
   }
-  const VkDescriptorSetLayout layouts[2] = {device->set_layout, device->set_layout};
   const VkDescriptorSetAllocateInfo allocation = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                                   .descriptorPool = chunk->descriptor_pool,
-                                                  .descriptorSetCount = 2,
-                                                  .pSetLayouts = layouts};
-  VkDescriptorSet sets[2];
-  result = vk->AllocateDescriptorSets(vk->handle, &allocation, sets);
+                                                  .descriptorSetCount = 1,
+                                                  .pSetLayouts = &device->set_layout};
+  result = vk->AllocateDescriptorSets(vk->handle, &allocation, &chunk->set);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkAllocateDescriptorSets", err);
   }
-  const VkDescriptorBufferInfo windows[2] = {{.buffer = chunk->buffer, .offset = 0, .range = LEATI_ARGS_MAX},
-                                             {.buffer = chunk->buffer, .offset = 0, .range = LEATI_RECORDS_WINDOW}};
-  VkWriteDescriptorSet writes[2];
-  for (int i = 0; i < 2; ++i) {
-    writes[i] = (VkWriteDescriptorSet){.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-                                       .dstSet = sets[i],
-                                       .descriptorCount = 1,
-                                       .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
-                                       .pBufferInfo = &windows[i]};
-  }
-  vk->UpdateDescriptorSets(vk->handle, 2, writes, 0, NULL);
-  chunk->set = sets[0];
-  chunk->records_set = sets[1];
+  const VkDescriptorBufferInfo window = {.buffer = chunk->buffer, .offset = 0, .range = LEATI_ARGS_MAX};
+  const VkWriteDescriptorSet write = {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+                                      .dstSet = chunk->set,
+                                      .descriptorCount = 1,
+                                      .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC,
+                                      .pBufferInfo = &window};
+  vk->UpdateDescriptorSets(vk->handle, 1, &write, 0, NULL);
   return LEAT_OK;
 }
 
@@ -150,7 +142,7 @@ static int32_t lay_chunk(leat_device *device, leati_chunk *chunk, leati_slab *sl
   const VkBufferDeviceAddressInfo where = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
                                            .buffer = chunk->buffer};
   chunk->address = vk->GetBufferDeviceAddress(vk->handle, &where);
-  return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_sets(device, chunk, err) : LEAT_OK;
+  return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_set(device, chunk, err) : LEAT_OK;
 }
 
 /* Makes a slab of so many bytes for chunks of a kind. */

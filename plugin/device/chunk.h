@@ -32,8 +32,7 @@ typedef struct leati_chunk {
   uint64_t number;                  /**< on a free list: smaller than those that were given to it later */
   uint64_t address;                 /**< what the device knows it by */
   VkDescriptorPool descriptor_pool; /**< ARGUMENTS only */
-  VkDescriptorSet set;         /**< ARGUMENTS only: binding 0 is LEATI_ARGS_MAX bytes from the dynamic offset on; */
-  VkDescriptorSet records_set; /**< the same for LEATI_RECORDS_WINDOW bytes */
+  VkDescriptorSet set;              /**< ARGUMENTS only: binding 0 is LEATI_ARGS_MAX bytes from the dynamic offset on */
 } leati_chunk;
 
 int32_t leati_chunks_create(leat_device *device, leat_error *err);

@@ -231,7 +231,6 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   device->lanes_fixed = config->lanes > 0;
   device->fusions_off = config->fusions_off;
   device->graph_plan_bytes = (uint64_t)config->graph_plans_mib << 20;
-  device->merges = config->merge != 0;
   leati_mutex_init(&device->finding_lock, LEATI_RANK_FINDING);
   const int32_t status = create_layouts(device, err);
   if (status != LEAT_OK) {

@@ -66,7 +66,6 @@ struct leat_device {
   uint64_t fusions_off;               /**< what LEAT_FUSIONS_OFF says: bits 1 << leati_fusion_number */
   uint64_t graph_plan_bytes;          /**< that the plans of a graph may count for, as LEAT_GRAPH_PLANS_MIB says; and
                                            its programs, and what threads keep of inferences, for a part of it */
-  bool merges;                        /**< dispatches of lists that are alike become one, as LEAT_MERGE says */
   leati_matrix_shape matrix;          /**< of float16, what kernels may multiply, all 0: none; as LEAT_MATRICES and the
                                          device say */
   leati_matrix_shape matrix_bfloat16; /**< the same of bfloat16 */

@@ -9,10 +9,8 @@
 
 /* Numbers of the SPIR-V specification. */
 #define HEADER_WORDS 5
-#define STORAGE_UNIFORM 2
 #define STORAGE_WORKGROUP 4
 #define SPEC_ID 1
-#define ARRAY_STRIDE 6
 enum {
   OP_NAME = 5,
   OP_ENTRY_POINT = 15,
@@ -166,22 +164,6 @@ int32_t leati_kernel_check_once(leati_kernel_verdicts *verdicts, const leati_phy
     (void)atomic_fetch_or_explicit(runs, bit, memory_order_relaxed);
   }
   return LEAT_OK;
-}
-
-/* A kernel's only uniform block has one member, the array of its records. */
-uint32_t leati_kernel_record_size(const leati_kernel_code *code) {
-  uint32_t records = 0, stride = 0;
-  for (const uint32_t *at = next(code, NULL); at != NULL; at = next(code, at)) {
-    if ((at[0] & 0xffffu) == OP_VARIABLE && at[3] == STORAGE_UNIFORM) {
-      records = type_of(code, type_of(code, at[1])[3])[2];
-    }
-  }
-  for (const uint32_t *at = next(code, NULL); at != NULL; at = next(code, at)) {
-    if ((at[0] & 0xffffu) == OP_DECORATE && at[1] == records && at[2] == ARRAY_STRIDE) {
-      stride = at[3];
-    }
-  }
-  return stride;
 }
 
 #define LINKS 4

@@ -31,9 +31,6 @@ typedef struct leati_kernel_verdicts {
 int32_t leati_kernel_check_once(leati_kernel_verdicts *verdicts, const leati_physical *physical, leati_kernel kernel,
                                 const leati_kernel_code *code, const char *operator_name, leat_error *err);
 
-/** Bytes from one argument record of a kernel to the next, where it takes several. */
-uint32_t leati_kernel_record_size(const leati_kernel_code *code);
-
 /** The module of a kernel as a device is to have it.
  * In a kernel that links, the nth call of a function link_<number> calls link_<m>, with m in the two lowest bits of the
  * nth constant step_<number>. A kernel that asks for LEAT_HALVES of kernels/types.glsl says that conversions of float16

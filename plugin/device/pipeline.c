@@ -79,18 +79,15 @@ static int32_t make_module(leat_device *device, const leati_pipeline_key *key, V
 /* The specialisation constants as a driver gets them, by id. */
 typedef struct specialisation {
   leati_constants constants;
-  uint32_t merged; /* LEAT_MERGED of kernels/leat.glsl */
   uint32_t halves; /* LEAT_HALVES of kernels/types.glsl */
 } specialisation;
 
 #define SPECIALISED (sizeof(specialisation) / sizeof(uint32_t))
-_Static_assert(offsetof(specialisation, merged) == LEATI_MERGED_ID * sizeof(uint32_t), "constants lie by id");
 _Static_assert(offsetof(specialisation, halves) == LEATI_HALVES_ID * sizeof(uint32_t), "constants lie by id");
 /* The least that Vulkan allows for maxUniformBufferRange. */
-_Static_assert(LEATI_RECORDS_WINDOW <= 16384, "as many records as possible fit a uniform buffer");
+_Static_assert(LEATI_ARGS_MAX <= 16384, "a record fits a uniform buffer");
 
-static int32_t compile(leat_device *device, const leati_pipeline_key *key, bool merged, VkPipeline *out,
-                       leat_error *err) {
+static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
   const leati_kernel_code *const code = &leati_kernel_codes[key->kernel];
   VkShaderModule module;
@@ -99,8 +96,7 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, bool 
   for (uint32_t i = 0; i < SPECIALISED; ++i) {
     entries[i] = (VkSpecializationMapEntry){.constantID = i, .offset = i * 4u, .size = 4};
   }
-  const specialisation values = {
-      .constants = key->constants, .merged = merged ? 1 : 0, .halves = device->physical->converts_halves ? 1 : 0};
+  const specialisation values = {.constants = key->constants, .halves = device->physical->converts_halves ? 1 : 0};
   const VkSpecializationInfo constants = {
       .mapEntryCount = SPECIALISED, .pMapEntries = entries, .dataSize = sizeof(values), .pData = &values};
   const VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
@@ -142,7 +138,7 @@ const char *leati_pipeline_name(const leati_pipeline_key *key) {
 static int32_t make_pipeline(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out,
                              leat_error *err) {
   VkPipeline handle;
-  LEATI_TRY(compile(device, key, false, &handle, err));
+  LEATI_TRY(compile(device, key, &handle, err));
   leati_pipeline *const made = leati_calloc_line(sizeof(*made));
   if (made == NULL) {
     device->vk.DestroyPipeline(device->vk.handle, handle, NULL);
@@ -218,23 +214,6 @@ int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *ke
   return status;
 }
 
-bool leati_pipeline_compile_merged(leat_device *device, leati_pipeline *pipeline) {
-  uint32_t wanted = LEATI_MERGED_WANTED;
-  if (!atomic_compare_exchange_strong_explicit(&pipeline->merged_state, &wanted, LEATI_MERGED_CLAIMED,
-                                               memory_order_relaxed, memory_order_relaxed)) {
-    return false;
-  }
-  VkPipeline handle;
-  const uint64_t begin = leati_now_ns();
-  if (compile(device, &pipeline->key, true, &handle, NULL) != LEAT_OK) {
-    return false;
-  }
-  pipeline->record_size = leati_kernel_record_size(&leati_kernel_codes[pipeline->key.kernel]);
-  atomic_store_explicit(&pipeline->merged, handle, memory_order_release);
-  leati_pipeline_cache_compiled(device, &device->pipelines->cache, leati_now_ns() - begin);
-  return true;
-}
-
 int32_t leati_pipelines_create(leat_device *device, leat_error *err) {
   device->pipelines = leati_calloc_line(sizeof(*device->pipelines));
   if (device->pipelines == NULL) {
@@ -258,10 +237,6 @@ void leati_pipelines_destroy(leat_device *device) {
       leati_pipeline *at = atomic_load_explicit(&s->buckets[j], memory_order_relaxed);
       while (at != NULL) {
         leati_pipeline *const next = atomic_load_explicit(&at->next, memory_order_relaxed);
-        const VkPipeline merged = atomic_load_explicit(&at->merged, memory_order_relaxed);
-        if (merged != VK_NULL_HANDLE) {
-          device->vk.DestroyPipeline(device->vk.handle, merged, NULL);
-        }
         device->vk.DestroyPipeline(device->vk.handle, at->handle, NULL);
         leati_free(at);
         at = next;

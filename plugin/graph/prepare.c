@@ -44,32 +44,19 @@ static int32_t infer_outputs(const leat_graph *graph, leati_view *views, leat_sh
   return status;
 }
 
-/* Compiles the pipelines for dispatches of several launches that meet. */
-static void compile_merged(leat_device *device, const leati_plan *plan) {
-  for (uint32_t i = 0; i < plan->step_count && device->merges; ++i) {
-    if (!plan->steps[i].copies) {
-      leati_pipeline_want_merged(plan->steps[i].pipeline);
-      leati_compile_merged(device, plan->steps[i].pipeline);
-    }
-  }
-}
-
-/* The same for the plan that is cached for such tensors. False: there is none. */
-static bool prepare_cached(const leat_graph *graph, const leati_view *views) {
+/* Whether there is a plan for such tensors. Its pipelines were compiled with it. */
+static bool has_plan(const leat_graph *graph, const leati_view *views) {
   const uint64_t hash = leati_graph_plan_hash(graph, views);
   const leati_graph_plan_use use = leati_graph_plan_take(graph, leati_thread_id(), hash, views);
-  if (use.plan != NULL) {
-    compile_merged(graph->device, &use.plan->plan);
-  }
   leati_lru_leave(use.counter);
   return use.plan != NULL;
 }
 
-/* Makes the plan for tensors that were imported. It is not kept: probes are of shapes that hardly any launch has. */
-static int32_t prepare_anew(const leat_graph *graph, const leati_view *views, leat_error *err) {
+/* Makes the plan for tensors that were imported, and so its pipelines. It is not kept: probes are of shapes that hardly
+ * any launch has. */
+static int32_t make_plan(const leat_graph *graph, const leati_view *views, leat_error *err) {
   leati_graph_plan *plan = NULL;
   LEATI_TRY(leati_graph_plan_make(graph, views, &plan, err));
-  compile_merged(graph->device, &plan->plan);
   leati_graph_plan_free(graph->device, plan);
   return LEAT_OK;
 }
@@ -79,7 +66,7 @@ static int32_t prepare(const leat_graph *graph, const leati_view *views, uint32_
                        leat_error *err) {
   leati_compilation compilation = {.ahead = true, .max = max};
   leati_compilation_begin(&compilation);
-  int32_t status = prepare_cached(graph, views) ? LEAT_OK : prepare_anew(graph, views, err);
+  int32_t status = has_plan(graph, views) ? LEAT_OK : make_plan(graph, views, err);
   leati_compilation_end(&compilation);
   *out_count = compilation.count;
   if (status == LEAT_ERROR_EXHAUSTED && compilation.count == max) {

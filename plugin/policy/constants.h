@@ -111,14 +111,6 @@
  * linear, chain, launch with one thread; tools/bench/decoder.py --size 1.5b. */
 #define LEATI_HELD_COMMANDS_MAX 1024
 
-/** Lists that are alike whose dispatches are merged, at most: LEATI_RECORDS_MAX is what kernels are built for. Larger:
- * fewer dispatches where more threads meet. From: reasoning. Measure: leat-bench --only launch.
- */
-#define LEATI_MERGE_MAX 16
-/** Bytes of a chunk for the argument records of merged dispatches. Larger: fewer of them for a model from many threads;
- * more memory. From: reasoning (16 lists of 47 dispatches take about as much). Measure: the same. */
-#define LEATI_MERGED_RECORDS_SIZE (UINT64_C(256) << 10)
-
 /* ---- The work of a submission (policy/submitting.h)
  * ----------------------------------------------------------------
  */

@@ -60,11 +60,6 @@ static inline bool leati_command_buffer_is_made(uint32_t count) {
   return count < LEATI_COMMAND_BUFFERS_KEPT;
 }
 
-/** Whether dispatches of so many lists that are alike, which become one, take those of one more. */
-static inline bool leati_merge_takes(uint32_t lists) {
-  return lists < LEATI_MERGE_MAX;
-}
-
 /* ---- Company ------------------------------------------------------------------------------------------------------
  */
 

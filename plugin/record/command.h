@@ -39,8 +39,6 @@ typedef struct leati_command {
       VkDescriptorSet set;
       uint32_t offset; /**< of the argument record in the set's buffer */
       uint32_t groups[3];
-      uint32_t size;               /**< bytes of the record */
-      const unsigned char *record; /**< the same record where it was drafted */
     } dispatch;
     struct {
       VkBuffer from, to;

@@ -25,7 +25,7 @@ static bool is_full(void) {
 }
 
 /* Counts a pipeline that this thread has compiled since `begun_ns`. */
-static void note(leat_device *device, const leati_pipeline_key *key, bool merged, uint64_t begun_ns) {
+static void note(leat_device *device, const leati_pipeline_key *key, uint64_t begun_ns) {
   if (current != NULL) {
     ++current->count;
   }
@@ -35,9 +35,8 @@ static void note(leat_device *device, const leati_pipeline_key *key, bool merged
   const char *const name = leati_pipeline_name(key);
   const uint32_t number = atomic_fetch_add_explicit(&device->compiled_in_requests, 1, memory_order_relaxed) + 1;
   leati_log(LEATI_LOG_INFO,
-            "a request has compiled a pipeline of kernel %s%s, in %llu us; it is number %u of those on device %u", name,
-            merged ? " for merged dispatches" : "", (unsigned long long)((leati_now_ns() - begun_ns) / 1000), number,
-            device->index);
+            "a request has compiled a pipeline of kernel %s, in %llu us; it is number %u of those on device %u", name,
+            (unsigned long long)((leati_now_ns() - begun_ns) / 1000), number, device->index);
   leati_profile_compiled(device, name, begun_ns);
 }
 
@@ -49,14 +48,7 @@ int32_t leati_compile(leat_device *device, const leati_pipeline_key *key, leat_e
   const uint64_t begun_ns = leati_now_ns();
   LEATI_TRY(leati_pipeline_compile(device, key, &compiled, err));
   if (compiled) {
-    note(device, key, false, begun_ns);
+    note(device, key, begun_ns);
   }
   return LEAT_OK;
-}
-
-void leati_compile_merged(leat_device *device, leati_pipeline *pipeline) {
-  const uint64_t begun_ns = leati_now_ns();
-  if (!is_full() && leati_pipeline_compile_merged(device, pipeline)) {
-    note(device, &pipeline->key, true, begun_ns);
-  }
 }

@@ -28,7 +28,5 @@ void leati_compilation_end(const leati_compilation *compilation);
 /** leati_pipeline_compile() for this thread's compilation, or for a request if there is none.
  * @errors as that has; EXHAUSTED: as many as the compilation may have were compiled */
 int32_t leati_compile(leat_device *device, const leati_pipeline_key *key, leat_error *err);
-/** leati_pipeline_compile_merged() likewise. Does nothing if as many were compiled as may be. */
-void leati_compile_merged(leat_device *device, leati_pipeline *pipeline);
 
 #endif /* LEAT_PLUGIN_RECORD_COMPILATION_H_ */

@@ -24,7 +24,6 @@ static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, le
   recorder->device = stream->device;
   recorder->stream = stream;
   recorder->lack = LEATI_LACK_NOTHING;
-  recorder->wanted = NULL;
   recorder->command_mark = leati_stream_open_count(stream);
   recorder->work_mark = stream->open != NULL ? stream->open->work_us : 0;
   recorder->plan = NULL;
@@ -126,9 +125,6 @@ static int32_t record_or_wait(leat_stream *stream, leati_record_function *record
     leati_recorder recorder;
     LEATI_TRY(begin_recording(&recorder, stream, err));
     const int32_t status = end_recording(&recorder, record(&recorder, operation, err));
-    if (status == LEAT_OK && recorder.wanted != NULL) {
-      leati_compile_merged(recorder.device, recorder.wanted);
-    }
     if (status == LEAT_OK || recorder.lack == LEATI_LACK_NOTHING) {
       return status;
     }
@@ -220,16 +216,11 @@ static inline int32_t append_dispatch(leati_recorder *recorder, leati_pipeline *
   LEATI_TRY(leati_recorder_stage(recorder, LEATI_CHUNK_ARGUMENTS, size, recorder->device->physical->uniform_alignment,
                                  size > LEATI_ARGS_MAX ? size : LEATI_ARGS_MAX, &chunk, &offset, err));
   *out_record = chunk->draft + offset;
-  if (leati_pipeline_wants_merged(pipeline)) {
-    recorder->wanted = pipeline;
-  }
   **out = (leati_command){.kind = LEATI_COMMAND_DISPATCH,
                           .dispatch = {.pipeline = pipeline,
                                        .set = chunk->set,
                                        .offset = (uint32_t)offset,
-                                       .groups = {groups[0], groups[1], groups[2]},
-                                       .size = size,
-                                       .record = *out_record}};
+                                       .groups = {groups[0], groups[1], groups[2]}}};
   return LEAT_OK;
 }
 

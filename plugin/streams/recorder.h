@@ -36,7 +36,6 @@ typedef struct leati_recorder {
   leat_stream *stream;
   leati_lack lack;
   leati_pipeline_key pipeline;                /**< the one that is lacking */
-  leati_pipeline *wanted;                     /**< one of those recorded that is to take several records, or NULL */
   uint32_t command_mark;                      /**< where the stream's list was at the begin */
   uint64_t work_mark;                         /**< likewise its work */
   uint32_t delivery_mark;                     /**< likewise its downloads */

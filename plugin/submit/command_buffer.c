@@ -42,7 +42,6 @@ void leati_command_buffers_destroy(leat_device *device, leati_command_buffer *co
   while (command_buffers != NULL) {
     leati_command_buffer *const next = command_buffers->next;
     device->vk.DestroyCommandPool(device->vk.handle, command_buffers->pool, NULL);
-    leati_merger_clear(device, &command_buffers->merger);
     leati_profile_destroy(device, command_buffers->profile);
     leati_free(command_buffers->cached);
     leati_free(command_buffers);
@@ -98,22 +97,19 @@ static void write_barrier(const leat_device *device, VkCommandBuffer commands, V
 /* The lists of one stream that are not written yet, linked by `queued`. */
 typedef struct strand {
   leati_submission *list, *last;
-  struct strand *peer;         /* another strand whose list is like this one's, and which goes with it; NULL: none */
-  uint32_t peer_count;         /* of the one that leads them */
   uint32_t begin, end;         /* commands of `list` that go next; those that need no barrier between them */
   VkPipelineStageFlags stages; /* that they run in */
 } strand;
 
 /* All strands of a command buffer. */
 typedef struct strands {
-  bool merges; /* lists that are alike and begin together go together */
   uint32_t count;
-  strand *at[LEATI_COMMAND_BUFFER_LISTS_MAX]; /* those that lead, or go by themselves */
-  strand all[LEATI_COMMAND_BUFFER_LISTS_MAX];
+  strand at[LEATI_COMMAND_BUFFER_LISTS_MAX];
 } strands;
 
 /* Finds what of a strand goes next, from `begin` on. */
-static void find_end(strand *s) {
+static void begin_at(strand *s, uint32_t begin) {
+  s->begin = begin;
   s->stages = stage_of(&s->list->commands[s->begin]);
   s->end = s->begin + 1;
   while (s->end < s->list->command_count && !s->list->commands[s->end].barrier) {
@@ -121,26 +117,9 @@ static void find_end(strand *s) {
   }
 }
 
-/* Lets a strand begin its list: with another one that begins one like it, or by itself. */
-static void begin_list(strands *all, strand *s) {
-  for (uint32_t i = 0; i < all->count && all->merges; ++i) {
-    strand *const other = all->at[i];
-    if (other->begin == 0 && leati_merge_takes(other->peer_count + 1) && leati_merger_alike(other->list, s->list)) {
-      s->peer = other->peer;
-      other->peer = s;
-      ++other->peer_count;
-      return;
-    }
-  }
-  s->peer = NULL;
-  s->begin = s->peer_count = 0;
-  find_end(s);
-  all->at[all->count++] = s;
-}
-
 /* Sorts lists into strands; lists without commands have nothing to write. */
-static void make_strands(leati_submission *const *lists, uint32_t count, bool merges, strands *out) {
-  uint32_t strand_count = 0;
+static void make_strands(leati_submission *const *lists, uint32_t count, strands *out) {
+  out->count = 0;
   for (uint32_t i = 0; i < count; ++i) {
     leati_submission *const list = lists[i];
     if (list->command_count == 0) {
@@ -148,44 +127,31 @@ static void make_strands(leati_submission *const *lists, uint32_t count, bool me
     }
     list->queued = NULL;
     uint32_t at = 0;
-    while (at < strand_count && out->all[at].list->stream != list->stream) {
+    while (at < out->count && out->at[at].list->stream != list->stream) {
       ++at;
     }
-    if (at < strand_count) {
-      out->all[at].last->queued = list;
-      out->all[at].last = list;
+    if (at < out->count) {
+      out->at[at].last->queued = list;
+      out->at[at].last = list;
     } else {
-      out->all[strand_count].list = out->all[strand_count].last = list;
-      ++strand_count;
+      out->at[at].list = out->at[at].last = list;
+      begin_at(&out->at[at], 0);
+      ++out->count;
     }
-  }
-  out->merges = merges;
-  out->count = 0;
-  for (uint32_t i = 0; i < strand_count; ++i) {
-    begin_list(out, &out->all[i]);
   }
 }
 
-/* Takes what was written off a strand. False: its list ends, as do those that go with it. */
+/* Takes what was written off a strand. False: nothing of it is left. */
 static bool go_on(strand *s) {
-  s->begin = s->end;
-  if (s->begin == s->list->command_count) {
-    return false;
+  if (s->end != s->list->command_count) {
+    begin_at(s, s->end);
+    return true;
   }
-  find_end(s);
-  return true;
-}
-
-/* Lets strands whose lists have ended, linked by `peer`, go on with their next lists, if there are any. */
-static void begin_next(strands *all, strand *ended) {
-  while (ended != NULL) {
-    strand *const s = ended;
-    ended = s->peer;
-    s->list = s->list->queued;
-    if (s->list != NULL) {
-      begin_list(all, s);
-    }
+  s->list = s->list->queued;
+  if (s->list != NULL) {
+    begin_at(s, 0);
   }
+  return s->list != NULL;
 }
 
 /* Writes one command. `*inout_bound` is the pipeline that is bound. */
@@ -211,62 +177,37 @@ static void write_command(const leat_device *device, VkCommandBuffer commands, c
   }
 }
 
-/* Writes a command of strands whose lists are alike as one. False: each is to be written by itself. */
-static bool merge_peers(leat_device *device, leati_command_buffer *to, const strand *leader, uint32_t command,
-                        VkPipeline *inout_bound) {
-  const leati_submission *lists[LEATI_MERGE_MAX];
-  uint32_t count = 0;
-  if (leader->list->commands[command].kind != LEATI_COMMAND_DISPATCH) {
-    return false;
-  }
-  for (const strand *s = leader; s != NULL; s = s->peer) {
-    lists[count++] = s->list;
-  }
-  return leati_merger_write(device, &to->merger, lists, count, command, to->commands, inout_bound);
-}
-
 /* Writes all strands level by level. The barrier before a level orders the stages of the one before against its own:
  * naming only what occurs keeps it cheap, and what came earlier was ordered before that one. With `profile` a query
  * follows each command. */
-static inline void write_levels(leat_device *device, leati_command_buffer *to, strands *all,
+static inline void write_levels(leat_device *device, VkCommandBuffer commands, strands *all,
                                 leati_profile_batch *profile) {
-  const VkCommandBuffer commands = to->commands;
   VkPipelineStageFlags seen = 0;
   VkPipeline bound = VK_NULL_HANDLE;
   while (all->count != 0) {
     VkPipelineStageFlags stages = 0;
     for (uint32_t i = 0; i < all->count; ++i) {
-      stages |= all->at[i]->stages;
+      stages |= all->at[i].stages;
     }
     write_barrier(device, commands, seen, stages, any_access(stages));
     seen = stages != 0 ? stages : seen;
     if (profile != NULL) {
       leati_profile_level(profile);
     }
-    strand *ended = NULL, **last = &ended;
     uint32_t left = 0;
     for (uint32_t i = 0; i < all->count; ++i) {
-      strand *const leader = all->at[i];
-      for (uint32_t j = leader->begin; j < leader->end; ++j) {
-        if (leader->peer != NULL && merge_peers(device, to, leader, j, &bound)) {
-          continue;
-        }
-        for (const strand *s = leader; s != NULL; s = s->peer) {
-          write_command(device, commands, &s->list->commands[j], &bound);
-          if (profile != NULL) {
-            leati_profile_written(device, profile, commands, s->list, j);
-          }
+      strand *const s = &all->at[i];
+      for (uint32_t j = s->begin; j < s->end; ++j) {
+        write_command(device, commands, &s->list->commands[j], &bound);
+        if (profile != NULL) {
+          leati_profile_written(device, profile, commands, s->list, j);
         }
       }
-      if (go_on(leader)) {
-        all->at[left++] = leader;
-        continue;
-      }
-      for (*last = leader; *last != NULL; last = &(*last)->peer) {
+      if (go_on(s)) {
+        all->at[left++] = *s;
       }
     }
     all->count = left;
-    begin_next(all, ended);
   }
 }
 
@@ -377,14 +318,12 @@ int32_t leati_command_buffer_write(leat_device *device, leati_command_buffer *co
     write_barrier(device, command_buffer->commands, ANY_STAGE, all, any_access(all));
   }
   strands all;
-  /* A profile has a time for each command of each list. */
-  make_strands(lists, count, device->merges && profile == NULL, &all);
+  make_strands(lists, count, &all);
   if (profile == NULL) {
     /* Two copies of the function, of which this one has no word of profiles in its loops. */
-    write_levels(device, command_buffer, &all, NULL);
-    leati_merger_send(&command_buffer->merger);
+    write_levels(device, command_buffer->commands, &all, NULL);
   } else {
-    write_levels(device, command_buffer, &all, profile);
+    write_levels(device, command_buffer->commands, &all, profile);
     leati_profile_end(device, profile, command_buffer->commands);
     to_host |= VK_PIPELINE_STAGE_TRANSFER_BIT;
   }

@@ -5,7 +5,7 @@
  * A list is plain data until the leader of its lane submits it. Lists that go together are written into one command
  * buffer in lockstep: the first commands of all, up to where each would need a barrier; one barrier; the next commands
  * of all; and so on. Barriers are queue-wide, so lists one behind the other would wait for each other's; and a command
- * buffer costs a GPU more than a dispatch does. What lists that are alike dispatch is merged (submit/merger.h).
+ * buffer costs a GPU more than a dispatch does.
  *
  * A list that goes by itself may be in a command buffer already: a thread that runs the same operators again hands over
  * the same commands, because all that differs is in the argument records. Then nothing is written.
@@ -19,7 +19,6 @@
 #include "policy/constants.h"
 #include "record/command.h"
 #include "record/profile.h"
-#include "submit/merger.h"
 #include "timeline/timeline.h"
 
 /** A command buffer with a pool of its own. Belongs to the leader of a lane. */
@@ -33,8 +32,7 @@ typedef struct leati_command_buffer {
   uint32_t cached_count, cached_capacity; /**< commands; a count of 0: there is none */
   bool cached_after;
   VkPipelineStageFlags cached_to_host;
-  uint32_t cached_destroyed; /**< leat_device::destroyed when it was written */
-  leati_merger merger;
+  uint32_t cached_destroyed;    /**< leat_device::destroyed when it was written */
   leati_profile_batch *profile; /**< of what is on it; NULL: there was none yet */
 } leati_command_buffer;
 

@@ -182,7 +182,6 @@ static leati_submission *put_pieces_back(leati_submission *oldest) {
 
 /* Puts a command buffer where those are of which nothing is in flight. The leader's. */
 static void release_command_buffer(leati_lane *lane, leati_command_buffer *command_buffer) {
-  leati_merger_clear(lane->device, &command_buffer->merger);
   command_buffer->next = lane->command_buffers;
   lane->command_buffers = command_buffer;
 }

@@ -12,7 +12,7 @@ import unittest
 INFO, PLUGIN, FAKE = (os.path.abspath(p) for p in sys.argv.pop(1).split(':'))
 SETTINGS = {'LEAT_VULKAN_DEVICE', 'LEAT_LANES', 'LEAT_WAIT_SPIN_US', 'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS',
             'LEAT_STREAM_POLICY', 'LEAT_HIGH_WATERMARK_RATIO', 'LEAT_LOW_WATERMARK_RATIO', 'LEAT_MEMORY_GUARD',
-            'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_FUSIONS_OFF', 'LEAT_MERGE',
+            'LEAT_FORCE_GRAPH_PATH', 'LEAT_FORCE_DIRECT_PATH', 'LEAT_FUSIONS_OFF',
             'LEAT_GRAPH_PLANS_MIB', 'LEAT_MATRICES', 'LEAT_FLOAT32_MATMUL', 'LEAT_TUNING', 'LEAT_LOG',
             'LEAT_CACHE_DIR', 'LEAT_PROFILE'}
 
@@ -75,7 +75,7 @@ class Usable(unittest.TestCase):
                   'LEAT_STREAM_POOL_WAIT_TIMEOUT_MS': '-1', 'LEAT_STREAM_POLICY': 'round-robin',
                   'LEAT_HIGH_WATERMARK_RATIO': '0.9', 'LEAT_LOW_WATERMARK_RATIO': '.5', 'LEAT_MEMORY_GUARD': '1',
                   'LEAT_PROFILE': '/nowhere/trace (new).json', 'LEAT_FORCE_DIRECT_PATH': '1',
-                  'LEAT_FUSIONS_OFF': 'bias,gelu', 'LEAT_MERGE': '1', 'LEAT_GRAPH_PLANS_MIB': '7',
+                  'LEAT_FUSIONS_OFF': 'bias,gelu', 'LEAT_GRAPH_PLANS_MIB': '7',
                   'LEAT_MATRICES': 'khr', 'LEAT_FLOAT32_MATMUL': 'fast',
                   'LEAT_TUNING': 'gemv_rows=4,row_1_max=8',
                   'LEAT_CACHE_DIR': '/tmp/no (such)/folder'}

@@ -214,45 +214,26 @@ static void a_decoder_is_prepared(void **state) {
 /* ---- What preparing does -------------------------------------------------------------------------------------------
  */
 
-/* A launch of shapes that were prepared compiles nothing, with the pipelines for merged dispatches either, and finds
- * its plan. */
+/* A launch of shapes that were prepared compiles nothing, and finds its plan. */
 static void what_was_prepared_compiles_nothing(void **state) {
   (void)state;
   network *const n = make_decoder();
-  for (int merges = 0; merges < 2; ++merges) {
-    open_configured("LEAT_MERGE", merges != 0 ? "1" : "0");
-    leat_graph *const graph = build_graph(n);
-    leat_stream *const stream = make_stream();
-    const uint32_t number = prepare(graph, n, 2, 7, 13, UINT32_MAX);
-    assert_true(number > 4);
-    assert_int_equal(prepare(graph, n, 2, 7, 13, UINT32_MAX), 0);
-    assert_int_equal(told(graph).plan_count, 0);
-    assert_int_equal(launch_once(graph, n, stream, 2, 7, 13), 0);
-    assert_int_equal(told(graph).plan_count, 1);
-    assert_int_equal(prepare(graph, n, 2, 7, 13, UINT32_MAX), 0);
-    leat_graph *const other = build_graph(n);
-    assert_int_equal(prepare(other, n, 2, 7, 13, UINT32_MAX), 0);
-    assert_ok(h.api->stream->destroy(stream, &err));
-    assert_ok(h.api->graph->destroy(other, &err));
-    assert_ok(h.api->graph->destroy(graph, &err));
-    close_configured("LEAT_MERGE");
-  }
-  free(n);
-}
-
-/* With merged dispatches twice as many pipelines. */
-static void merged_pipelines_count_too(void **state) {
-  (void)state;
-  network *const n = make_encoder();
-  uint32_t counts[2];
-  for (int merges = 0; merges < 2; ++merges) {
-    open_configured("LEAT_MERGE", merges != 0 ? "1" : "0");
-    leat_graph *const graph = build_graph(n);
-    counts[merges] = prepare(graph, n, 2, 7, 0, UINT32_MAX);
-    assert_ok(h.api->graph->destroy(graph, &err));
-    close_configured("LEAT_MERGE");
-  }
-  assert_int_equal(counts[1], 2 * counts[0]);
+  open_device();
+  leat_graph *const graph = build_graph(n);
+  leat_stream *const stream = make_stream();
+  const uint32_t number = prepare(graph, n, 2, 7, 13, UINT32_MAX);
+  assert_true(number > 4);
+  assert_int_equal(prepare(graph, n, 2, 7, 13, UINT32_MAX), 0);
+  assert_int_equal(told(graph).plan_count, 0);
+  assert_int_equal(launch_once(graph, n, stream, 2, 7, 13), 0);
+  assert_int_equal(told(graph).plan_count, 1);
+  assert_int_equal(prepare(graph, n, 2, 7, 13, UINT32_MAX), 0);
+  leat_graph *const other = build_graph(n);
+  assert_int_equal(prepare(other, n, 2, 7, 13, UINT32_MAX), 0);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  assert_ok(h.api->graph->destroy(other, &err));
+  assert_ok(h.api->graph->destroy(graph, &err));
+  close_device();
   free(n);
 }
 
@@ -404,7 +385,6 @@ int main(void) {
       CASE(an_encoder_is_prepared),
       CASE(a_decoder_is_prepared),
       CASE(what_was_prepared_compiles_nothing),
-      CASE(merged_pipelines_count_too),
       CASE(no_more_are_compiled_than_may_be),
       CASE(a_failed_compile_is_told),
       CASE(wrong_inputs_are_named),

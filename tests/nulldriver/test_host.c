@@ -44,10 +44,6 @@ static void copy_record(const unsigned char *record, uint32_t item) {
   }
 }
 
-uint32_t host_records(const nulldriver_dispatch *dispatch) {
-  return dispatch->constants[LEATI_MERGED_ID] != 0 ? dispatch->groups[2] : 1;
-}
-
 void host_compute(const nulldriver_dispatch *dispatch, void *user) {
   (void)user;
   static const struct {
@@ -58,20 +54,15 @@ void host_compute(const nulldriver_dispatch *dispatch, void *user) {
                {LEATI_KERNEL_DOWNLOAD_8, 1, sizeof(download_arguments)},
                {LEATI_KERNEL_DOWNLOAD_32, 4, sizeof(download_arguments)},
                {LEATI_KERNEL_DOWNLOAD_128, 16, sizeof(download_arguments)}};
-  const uint32_t count = host_records(dispatch);
   for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); ++k) {
     const leati_kernel_code *const code = &leati_kernel_codes[known[k].kernel];
-    const uint32_t size = leati_kernel_record_size(code);
-    if (dispatch->code != code->words || dispatch->arguments_size < known[k].record + (count - 1) * size) {
+    if (dispatch->code != code->words || dispatch->arguments_size < known[k].record) {
       continue;
     }
-    for (uint32_t i = 0; i < count; ++i) {
-      const unsigned char *const record = dispatch->arguments + (size_t)i * size;
-      if (known[k].item == 0) {
-        compute_record(record);
-      } else {
-        copy_record(record, known[k].item);
-      }
+    if (known[k].item == 0) {
+      compute_record(dispatch->arguments);
+    } else {
+      copy_record(dispatch->arguments, known[k].item);
     }
   }
 }

@@ -26,9 +26,6 @@ int32_t host_close(host *h, leat_error *err);
  * that is dispatched does nothing. */
 void host_compute(const nulldriver_dispatch *dispatch, void *user);
 
-/** Argument records of a dispatch of the plugin: more than one if it stands for several. */
-uint32_t host_records(const nulldriver_dispatch *dispatch);
-
 /** Ends the process with the message unless the status is LEAT_OK: for threads, which have no test to fail. */
 void host_need(int32_t status, const leat_error *err, const char *what);
 #define HOST_NEED(call)                            \

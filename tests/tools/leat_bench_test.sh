@@ -221,7 +221,6 @@ assert len({point['variant'] for point in points['floor']}) == 4
 assert {point.get('ratio_to') for point in points['op']} == {None, 'floor'}
 assert [point['setting'] for point in points['depth']] == ['1', '2', '4', '8', '16', '32'] * 3
 assert {point['setting'] for point in points['chain']} == {'LEAT_LANES=1', 'LEAT_LANES unset'}
-assert {point['setting'] for point in points['launch']} == {'merged', 'LEAT_MERGE=0'}
 assert len({point['variant'] for point in points['launch']}) == 6
 assert {point['setting'] for point in points['download']} == {'1048576 bytes', '12865792 bytes', '67108864 bytes'}
 assert len({point['variant'] for point in points['download']}) == 2

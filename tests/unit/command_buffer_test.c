@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How lists are written side by side into one command buffer. A list is a word here: each letter is a command, small
  * ones are dispatches and capitals copies, and '|' stands for a barrier that the next command needs. What was written
- * is such a word too, with the stages of each barrier: c computes, t transfers, h is the host. A number stands before
- * the letter of a dispatch that was merged of so many. */
+ * is such a word too, with the stages of each barrier: c computes, t transfers, h is the host. */
 #include "submit/command_buffer.h"
 
 #include <stdio.h>
@@ -56,11 +55,7 @@ static void on_barrier(VkCommandBuffer commands, VkPipelineStageFlags from, VkPi
 static void on_dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y, uint32_t z) {
   (void)commands;
   assert_int_equal(y, 1);
-  if (z != 1) {
-    char number[16];
-    (void)snprintf(number, sizeof(number), "%u", z);
-    put(number);
-  }
+  assert_int_equal(z, 1);
   put_letter(x);
 }
 
@@ -90,11 +85,9 @@ static void on_sets(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipel
   (void)offsets;
 }
 
-/* The pipelines of commands that are spelled, which nobody looks into; the last one takes several records. */
-enum { PLAIN, OTHER, MERGED, PIPELINES };
+/* The pipelines of commands that are spelled, which nobody looks into. */
+enum { PLAIN, OTHER, PIPELINES };
 static leati_pipeline pipelines[PIPELINES];
-static int spelled = PLAIN;
-static unsigned char record[LEATI_ARGS_MAX];
 
 /* A list, with room for its commands. */
 typedef struct list {
@@ -119,9 +112,7 @@ static leati_submission *spell(list *l, const void *stream, const char *word) {
     barrier = false;
     if (*at >= 'a') {
       command->kind = LEATI_COMMAND_DISPATCH;
-      command->dispatch.pipeline = &pipelines[spelled];
-      command->dispatch.record = record;
-      command->dispatch.size = sizeof(record);
+      command->dispatch.pipeline = &pipelines[PLAIN];
       command->dispatch.groups[0] = (uint32_t)*at;
       command->dispatch.groups[1] = command->dispatch.groups[2] = 1;
     } else {
@@ -211,62 +202,6 @@ static void as_many_lists_as_there_is_room_for(void **state) {
   strcat(word, "[c>c]");
   memset(word + strlen(word), 'b', LEATI_COMMAND_BUFFER_LISTS_MAX);
   expect(state, lists, LEATI_COMMAND_BUFFER_LISTS_MAX, word);
-}
-
-/* Spells for a pipeline that takes several records from now on. */
-static int merge(void **state) {
-  static char handle;
-  const int status = fixture_open(state);
-  pipelines[MERGED].record_size = 40;
-  atomic_store(&pipelines[MERGED].merged, (VkPipeline)(void *)&handle);
-  spelled = MERGED;
-  return status;
-}
-
-static int end_merging(void **state) {
-  spelled = PLAIN;
-  return fixture_close(state);
-}
-
-static void lists_that_are_alike_are_merged(void **state) {
-  list l[5];
-  leati_submission *const lists[] = {spell(&l[0], &streams[0], "a|bC|d"), spell(&l[1], &streams[1], "a|bC|d"),
-                                     spell(&l[2], &streams[2], "a|bC|d")};
-  expect(state, lists, 3, "3a[c>ct]3bCCC[ct>c]3d");
-  /* They differ in a dispatch, in a barrier, in length: then none of it is merged. */
-  leati_submission *const others[] = {spell(&l[0], &streams[0], "a|b|c"), spell(&l[1], &streams[1], "a|b|d"),
-                                      spell(&l[2], &streams[2], "ab|c"), spell(&l[3], &streams[3], "a|b"),
-                                      spell(&l[4], &l[4], "a|b|D")};
-  expect(state, others, 5, "aaabaa[c>c]bbcbb[c>ct]cdD");
-  const leati_submission *const empty = spell(&l[0], &streams[0], "");
-  assert_true(leati_merger_alike(empty, empty));
-}
-
-/* Also where one of them comes behind another list of its stream, and not before it has come to its begin. */
-static void lists_are_merged_where_they_begin_together(void **state) {
-  list l[6];
-  leati_submission *const lists[] = {spell(&l[0], &streams[0], "a|b"), spell(&l[1], &streams[1], "a|b"),
-                                     spell(&l[2], &streams[0], "c|d"), spell(&l[3], &streams[1], "c|d"),
-                                     spell(&l[4], &streams[2], "c|d"), spell(&l[5], &streams[3], "e|f|c|d")};
-  expect(state, lists, 6, "2ace[c>c]2bdf[c>c]c2c[c>c]d2d");
-  leati_submission *const apart[] = {spell(&l[0], &streams[0], "a|b"), spell(&l[1], &streams[1], "a|b"),
-                                     spell(&l[2], &streams[1], "c|d"), spell(&l[3], &streams[2], "e|f"),
-                                     spell(&l[4], &streams[2], "c|d"), spell(&l[5], &streams[3], "a|b")};
-  expect(state, apart, 6, "3ae[c>c]3bf[c>c]2c[c>c]2d");
-}
-
-static void no_more_are_merged_than_a_kernel_takes(void **state) {
-  enum { ALL = 2 * LEATI_MERGE_MAX + 1 };
-  static list l[ALL];
-  leati_submission *lists[ALL];
-  static char owners[ALL];
-  for (int i = 0; i < ALL; ++i) {
-    lists[i] = spell(&l[i], &owners[i], "a|b");
-  }
-  char word[64];
-  (void)snprintf(word, sizeof(word), "%da%daa[c>c]%db%dbb", LEATI_MERGE_MAX, LEATI_MERGE_MAX, LEATI_MERGE_MAX,
-                 LEATI_MERGE_MAX);
-  expect(state, lists, ALL, word);
 }
 
 static VkResult refuse_to_begin(VkCommandBuffer commands, const VkCommandBufferBeginInfo *info) {
@@ -367,10 +302,6 @@ static void a_command_buffer_holds_the_one_list_in_it(void **state) {
 }
 
 int main(void) {
-  /* Off unless somebody asks for it. */
-  if (setenv("LEAT_MERGE", "1", 1) != 0) {
-    return 1;
-  }
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_list_alone_is_written_as_it_is, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(lists_of_different_streams_share_their_barriers, fixture_open, fixture_close),
@@ -378,9 +309,6 @@ int main(void) {
       cmocka_unit_test_setup_teardown(one_barrier_at_the_begin_serves_all_that_need_it, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(downloads_are_shown_to_the_host_at_the_end, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(as_many_lists_as_there_is_room_for, fixture_open, fixture_close),
-      cmocka_unit_test_setup_teardown(lists_that_are_alike_are_merged, merge, end_merging),
-      cmocka_unit_test_setup_teardown(lists_are_merged_where_they_begin_together, merge, end_merging),
-      cmocka_unit_test_setup_teardown(no_more_are_merged_than_a_kernel_takes, merge, end_merging),
       cmocka_unit_test_setup_teardown(a_command_buffer_holds_the_one_list_in_it, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests_name("command_buffer", tests, NULL, NULL);

@@ -108,7 +108,7 @@ static void good_values_are_taken(void **state) {
                {"LEAT_STREAM_POLICY", "round-robin", NULL}, {"LEAT_HIGH_WATERMARK_RATIO", "1", NULL},
                {"LEAT_LOW_WATERMARK_RATIO", ".5", NULL}, {"LEAT_LOW_WATERMARK_RATIO", "0.3333333333333333", NULL},
                {"LEAT_MEMORY_GUARD", "1", NULL}, {"LEAT_MEMORY_GUARD", "pages", NULL},
-               {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL}, {"LEAT_MERGE", "1", NULL},
+               {"LEAT_FORCE_GRAPH_PATH", "0", NULL}, {"LEAT_FORCE_DIRECT_PATH", "1", NULL},
                {"LEAT_GRAPH_PLANS_MIB", "1", NULL}, {"LEAT_GRAPH_PLANS_MIB", "65536", NULL},
                {"LEAT_MATRICES", "0", NULL}, {"LEAT_MATRICES", "khr", NULL}, {"LEAT_FLOAT32_MATMUL", "ieee", NULL},
                {"LEAT_FLOAT32_MATMUL", "fast", NULL}, {"LEAT_LOG", "none", NULL}, {"LEAT_LOG", "debug", NULL},
@@ -147,9 +147,9 @@ static void nonsense_is_named(void **state) {
   }
   for (size_t i = 0; i < sizeof(words) / sizeof(*words); ++i) {
     CHECK_VALUES({"LEAT_MEMORY_GUARD", words[i], "0, 1 or pages"}, {"LEAT_FORCE_GRAPH_PATH", words[i], "0 or 1"},
-                 {"LEAT_FORCE_DIRECT_PATH", words[i], "0 or 1"}, {"LEAT_MERGE", words[i], "0 or 1"},
-                 {"LEAT_MATRICES", words[i], "0, 1 or khr"}, {"LEAT_FLOAT32_MATMUL", words[i], "ieee or fast"},
-                 {"LEAT_LOG", words[i], "warn"}, {"LEAT_STREAM_POLICY", words[i], "round-robin"});
+                 {"LEAT_FORCE_DIRECT_PATH", words[i], "0 or 1"}, {"LEAT_MATRICES", words[i], "0, 1 or khr"},
+                 {"LEAT_FLOAT32_MATMUL", words[i], "ieee or fast"}, {"LEAT_LOG", words[i], "warn"},
+                 {"LEAT_STREAM_POLICY", words[i], "round-robin"});
   }
   static const char *const names[] = {"none", "bias,", ",bias", "bias, scale", "bia", "biass", "all,bias", "Bias", ","};
   for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i) {
@@ -402,7 +402,7 @@ static int defaults(const void *context) {
   EXPECT(config->pool_timeout_ms == 0 && config->pool_round_robin == 0);
   EXPECT(config->high_watermark_ratio == 1.0 && config->low_watermark_ratio == 0.8);
   EXPECT(config->memory_guard == 0 && config->force_graph_path == 0 && config->force_direct_path == 0);
-  EXPECT(config->merge == 0 && config->graph_plans_mib == 64 && config->tuning.gemm_split_min == LEATI_GEMM_SPLIT_MIN);
+  EXPECT(config->graph_plans_mib == 64 && config->tuning.gemm_split_min == LEATI_GEMM_SPLIT_MIN);
   EXPECT(config->log == LEATI_LOG_WARN);
   EXPECT(strcmp(described("LEAT_STREAM_POOL_WAIT_TIMEOUT_MS"), "0 (default)") == 0);
   EXPECT(strcmp(described("LEAT_VULKAN_DEVICE"), "best (default)") == 0);
@@ -686,7 +686,6 @@ static void settings_that_count_are_not_warned_of(void **state) {
   const setting quiet[] = {{"LEAT_FORCE_GRAPH_PATH", "1", "debug"},
                            {"LEAT_FORCE_DIRECT_PATH", "1", "debug"},
                            {"LEAT_PROFILE", "/nowhere/trace.json", "debug"},
-                           {"LEAT_MERGE", "1", "debug"},
                            {"LEAT_MATRICES", "0", "debug"},
                            {"LEAT_FLOAT32_MATMUL", "fast", "debug"},
                            {"LEAT_TUNING", "gemv_rows=1", "debug"},
@@ -708,7 +707,6 @@ int main(void) {
                                           "LEAT_FORCE_GRAPH_PATH",
                                           "FORCE_GRAPH_PATH",
                                           "LEAT_FORCE_DIRECT_PATH",
-                                          "LEAT_MERGE",
                                           "LEAT_GRAPH_PLANS_MIB",
                                           "LEAT_MATRICES",
                                           "LEAT_FLOAT32_MATMUL",

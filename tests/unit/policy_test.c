@@ -180,13 +180,6 @@ static void short_lists_by_themselves_are_held(void **state) {
   assert_false(leati_command_buffer_is_made(LEATI_COMMAND_BUFFERS_KEPT));
 }
 
-static void lists_are_merged_up_to_a_number(void **state) {
-  (void)state;
-  assert_true(leati_merge_takes(1));
-  assert_true(leati_merge_takes(LEATI_MERGE_MAX - 1));
-  assert_false(leati_merge_takes(LEATI_MERGE_MAX));
-}
-
 static void one_batch_in_flight_where_batches_take_longer_than_what_that_loses(void **state) {
   (void)state;
   assert_int_equal(leati_in_flight_wanted(false, 1), 1);
@@ -1217,7 +1210,6 @@ int main(void) {
       cmocka_unit_test(work_is_estimated_by_what_it_moves_and_multiplies),
       cmocka_unit_test(usual_models_are_one_submission_on_a_large_gpu),
       cmocka_unit_test(short_lists_by_themselves_are_held),
-      cmocka_unit_test(lists_are_merged_up_to_a_number),
       cmocka_unit_test(one_batch_in_flight_where_batches_take_longer_than_what_that_loses),
       cmocka_unit_test(lists_that_never_meet_are_left_alone_for_a_while),
       cmocka_unit_test(a_lead_is_passed_on_to_the_last_leader_for_some_looks),

@@ -298,17 +298,6 @@ static gboolean measure_chain(leati_bench *b, GError **error) {
 
 #define CHAIN_LAUNCHED_US 7
 
-/* Sets whether launches that meet are merged, where the backend can be told. */
-static gboolean reopen_merging(leati_bench *b, gboolean merging, gboolean *out_knows, GError **error) {
-  g_autoptr(GError) refused = NULL;
-  *out_knows = leati_rig_reopen(&b->rig, "LEAT_MERGE", merging ? "1" : "0", &refused);
-  if (!*out_knows && b->rig.device == NULL) {
-    g_propagate_error(error, g_steal_pointer(&refused));
-    return FALSE;
-  }
-  return TRUE;
-}
-
 /* One line from `threads` threads, or what they ask for in one call of one thread. */
 static gboolean add_launches(leati_bench *b, const line *l, guint threads, gboolean one_call, double *rate,
                              GError **error) {
@@ -329,14 +318,14 @@ static gboolean add_launches(leati_bench *b, const line *l, guint threads, gbool
 
 /* All lines from so many threads. Requests are compared with one call for as many. */
 static gboolean measure_launches_from(leati_bench *b, guint threads, const leati_work *chain, const leati_work *request,
-                                      const char *setting, GError **error) {
+                                      GError **error) {
   static const char *const requests[] = {"requests, host to host", "requests, on the device"},
                            *const calls[] = {"one call for all, host to host", "one call for all, on the device"};
   const guint most = b->pool ? pool_threads(b) : 0;
   leati_work operators = *chain, works[2] = {*request, *request}, batches[2] = {*request, *request};
   operators.graph = NULL;
-  const line sums[] = {{"12 x 7 us, a graph", setting, &leati_chain_task, (gpointer)chain, most},
-                       {"12 x 7 us, operators", setting, &leati_chain_task, &operators, most}};
+  const line sums[] = {{"12 x 7 us, a graph", NULL, &leati_chain_task, (gpointer)chain, most},
+                       {"12 x 7 us, operators", NULL, &leati_chain_task, &operators, most}};
   double rate, base = 0;
   gboolean well = TRUE;
   if (most != 0 && threads > most) {
@@ -348,20 +337,20 @@ static gboolean measure_launches_from(leati_bench *b, guint threads, const leati
   for (guint i = 0; well && i < 2; ++i) {
     works[i].resident = batches[i].resident = i == 1;
     batches[i].batch = threads;
-    const line call = {calls[i], setting, &leati_request_task, &batches[i], most};
-    const line request_line = {requests[i], setting, &leati_request_task, &works[i], most};
+    const line call = {calls[i], NULL, &leati_request_task, &batches[i], most};
+    const line request_line = {requests[i], NULL, &leati_request_task, &works[i], most};
     well = add_launches(b, &call, threads, TRUE, &base, error) &&
            add_launches(b, &request_line, threads, FALSE, &rate, error);
     if (well) {
-      leati_result_point_compare(leati_results_point(&b->results, "launch", requests[i], setting, threads, RUNS_UNIT),
+      leati_result_point_compare(leati_results_point(&b->results, "launch", requests[i], NULL, threads, RUNS_UNIT),
                                  "one call", base);
     }
   }
   return well;
 }
 
-/* All of it once, with one value of the setting. */
-static gboolean measure_launches(leati_bench *b, gint64 rows, const char *setting, GError **error) {
+/* All of it once. */
+static gboolean measure_launches(leati_bench *b, gint64 rows, GError **error) {
   const leat_graph_api *const api = b->rig.api->graph;
   leati_work chain = work_of(b), request = work_of(b);
   chain.rows = rows;
@@ -370,14 +359,14 @@ static gboolean measure_launches(leati_bench *b, gint64 rows, const char *settin
   request.batch = 1;
   gboolean well = request.graph != NULL;
   for (guint t = 0; well && t < b->threads->len; ++t) {
-    well = measure_launches_from(b, g_array_index(b->threads, guint, t), &chain, &request, setting, error);
+    well = measure_launches_from(b, g_array_index(b->threads, guint, t), &chain, &request, error);
   }
   (void)api->destroy(request.graph, NULL);
   (void)api->destroy(chain.graph, NULL);
   return well;
 }
 
-/* Threads that launch one graph, with what they dispatch merged and not, in turn. */
+/* Threads that launch one graph. */
 static gboolean measure_launch(leati_bench *b, GError **error) {
   gint64 rows;
   double us;
@@ -390,19 +379,12 @@ static gboolean measure_launch(leati_bench *b, GError **error) {
     g_prefix_error(error, "launch, choosing a size: ");
     return FALSE;
   }
-  gboolean knows = TRUE;
   for (gint64 r = 0; r < b->repeat; ++r) {
-    for (int merging = 0; merging < (knows ? 2 : 1); ++merging) {
-      if (!reopen_merging(b, merging != 0, &knows, error) || !measure_launches(b, rows,
-                                                                               !knows         ? NULL
-                                                                               : merging != 0 ? "merged"
-                                                                                              : "LEAT_MERGE=0",
-                                                                               error)) {
-        return FALSE;
-      }
+    if (!measure_launches(b, rows, error)) {
+      return FALSE;
     }
   }
-  return !knows || leati_rig_reopen(&b->rig, "LEAT_MERGE", NULL, error);
+  return TRUE;
 }
 
 /* ---- paced ------------------------------------------------------------------------------------------------------- */
@@ -753,8 +735,7 @@ const leati_measurement leati_measurements[] = {
     {"depth", "1 to 32 trivial operators for each wait, and with the next ones under way; 1 to 32 events outstanding",
      FALSE, measure_depth},
     {"chain", "12 dependent operators of about 1, 7 and 80 us, by LEAT_LANES", FALSE, measure_chain},
-    {"launch", "a graph from many threads, merged and not, and a request each beside one call for all", FALSE,
-     measure_launch},
+    {"launch", "a graph from many threads, and a request each beside one call for all", FALSE, measure_launch},
     {"download", "a large tensor from the device to the host", FALSE, measure_download},
     {"cpu", "CPU time of each run while threads wait, beside the floor", FALSE, measure_cpu},
     {"tick", "how late a main thread that ticks at 60 Hz is while 8 others run", FALSE, measure_tick},

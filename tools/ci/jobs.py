@@ -27,8 +27,8 @@ JOBS = (
     Job('asan', 404, C + r'|.*CMakeLists\.txt$', 'C tests under the address and undefined-behaviour sanitizers'),
     Job('suite', 442, COMPUTING + '|plugin/device/|conformance/',
         'every conformance case, 300 drawn calls a family, backends with few operators, tiles of devices with many '
-        'processors, merging, all drawn programs and networks',
-        tests=r'conformance\.(all|kernels|kernels\.quick|operators|small_tiles|processors|merging)$'
+        'processors, all drawn programs and networks',
+        tests=r'conformance\.(all|kernels|kernels\.quick|operators|small_tiles|processors)$'
               r'|unit\.fusion\.without\.(?!all$)|unit\.(pointwise|drawn)\.all$'),
     Job('nodes', 133, COMPUTING + f'|{PROVIDER}|tests/onnx/',
         "ONNX's node tests, drawn models and products, decoders; the oldest ONNX Runtime",

@@ -19,14 +19,9 @@ set(LEAT_TYPE_U32 UINT32 U32 INTEGER)
 set(LEAT_TYPE_U64 UINT64 U64 INTEGER)
 set(LEAT_TYPE_BOOL BOOL BOOL BOOLEAN)
 
-# Specialisation constants of a kernel at most; those behind them are every kernel's, LEAT_MERGED of leat.glsl and
-# LEAT_HALVES of types.glsl.
+# Specialisation constants of a kernel at most; the one behind them is every kernel's, LEAT_HALVES of types.glsl.
 set(LEAT_CONSTANTS_MAX 20)
-set(LEAT_MERGED_ID 20)
-set(LEAT_HALVES_ID 21)
-# Argument records that a dispatch may have at most: records of LEATI_ARGS_MAX bytes fit the smallest
-# maxUniformBufferRange of Vulkan.
-set(LEAT_RECORDS_MAX 16)
+set(LEAT_HALVES_ID 20)
 # Workgroups of a row of a dispatch that has more of them than the device's limit of x. 65535 rows, which any device
 # allows, make 2^31 workgroups less one row.
 set(LEAT_GROUPS_ROW 32768)
@@ -74,8 +69,7 @@ function(leat_kernel_variant name storage accumulator)
     if(kernel_LINKS)
       set(optimise -O0)
     endif()
-    set(defines ${ARGN} LEAT_MERGED_ID=${LEAT_MERGED_ID} LEAT_HALVES_ID=${LEAT_HALVES_ID}
-      LEAT_RECORDS_MAX=${LEAT_RECORDS_MAX} LEAT_GROUPS_ROW=${LEAT_GROUPS_ROW})
+    set(defines ${ARGN} LEAT_HALVES_ID=${LEAT_HALVES_ID} LEAT_GROUPS_ROW=${LEAT_GROUPS_ROW})
     list(TRANSFORM defines PREPEND -D)
     set(glslc ${Vulkan_GLSLC_EXECUTABLE})
     if(kernel_MATRICES OR kernel_MATRICES2)

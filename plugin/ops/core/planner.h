@@ -57,8 +57,7 @@ typedef struct leati_dispatch_desc {
   leati_pipeline_key pipeline;
   const void *args;   /**< argument record, std430; copied */
   uint32_t args_size; /**< bytes, at most LEATI_ARGS_MAX */
-  uint32_t groups[3]; /**< workgroups, one along z: that is for merging (submit/merger.h); a zero count makes the
-                           dispatch a no-op */
+  uint32_t groups[3]; /**< workgroups; a zero count makes the dispatch a no-op */
   uint32_t read_count, write_count;
   const leati_access *reads;  /**< what the kernel may read */
   const leati_access *writes; /**< what it may write (what it reads and writes stands here alone) */

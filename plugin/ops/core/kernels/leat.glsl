@@ -34,12 +34,7 @@ layout(buffer_reference, std430, buffer_reference_align = 2) buffer F16 { float1
 // numbers them: one that is not listed does not compile.
 #define LEAT_CONSTANT(type, name, otherwise) layout(constant_id = CONSTANT_##name) const type name = otherwise
 
-// A dispatch that stands for several (plugin/submit/merger.h) has a record for each, and a workgroup's z says whose it
-// is. A pipeline for one record is compiled with LEAT_MERGED as 0: its record is at a place that is known then, and
-// finding it costs nothing. So no kernel may use z for anything else.
-layout(constant_id = LEAT_MERGED_ID) const uint LEAT_MERGED = 0;
-#define LEAT_ARGS layout(set = 0, binding = 0, std430) uniform Records { Args leat_records[LEAT_RECORDS_MAX]; };
-#define args leat_records[LEAT_MERGED * gl_WorkGroupID.z]
+#define LEAT_ARGS layout(set = 0, binding = 0, std430) uniform Record { Args args; };
 
 // Number of this workgroup in a dispatch made by leati_groups_linear(). How many there are is not asked: NVIDIA's driver
 // keeps that in constants of its own, and the first of a dispatch to be read takes a quarter of a microsecond.
