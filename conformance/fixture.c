@@ -194,17 +194,28 @@ void leati_pattern(uint8_t *out, size_t size, uint32_t tag) {
 
 /* ---- Waiting ---- */
 
+/* Between two looks at what is waited for. */
+#define PAUSE_LEAST_US 100u
+#define PAUSE_MOST_US 20000u
+
+void leati_pause(guint *inout_us) {
+  *inout_us = CLAMP(2 * *inout_us, PAUSE_LEAST_US, PAUSE_MOST_US);
+  g_usleep(*inout_us);
+}
+
 void leati_stream_poll(leat_case_context *ctx, leat_stream *stream) {
   int32_t status;
+  guint pause_us = 0;
   while ((status = ctx->stream->query(stream, LEAT_ERR)) == LEAT_ERROR_NOT_READY)
-    g_usleep(100);
+    leati_pause(&pause_us);
   LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "stream.query returned %s", leati_case_status_name(status));
 }
 
 void leati_event_poll(leat_case_context *ctx, leat_event *event) {
   int32_t status;
+  guint pause_us = 0;
   while ((status = ctx->event->query(event, LEAT_ERR)) == LEAT_ERROR_NOT_READY)
-    g_usleep(100);
+    leati_pause(&pause_us);
   LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "event.query returned %s", leati_case_status_name(status));
 }
 

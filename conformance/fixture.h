@@ -77,6 +77,10 @@ void leati_op_invoke(leat_case_context *ctx, const leat_op *op, leat_stream *str
 /** Bytes that depend on `tag` and on each position, so that a misplaced or stale byte shows. */
 void leati_pattern(uint8_t *out, size_t size, uint32_t tag);
 
+/** Sleeps between two looks at something that is waited for: twice as long each time, up to 20 ms, so that a process
+ * whose wait never ends uses next to no processor time, by which the runner knows it. `*inout_us`: 0 at first. */
+void leati_pause(guint *inout_us);
+
 /** Asks a stream, an event, until it has finished, and checks that nothing failed. The case's deadline ends one that
  * never does. */
 void leati_stream_poll(leat_case_context *ctx, leat_stream *stream);

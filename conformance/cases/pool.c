@@ -251,8 +251,9 @@ static gpointer wait_and_take(gpointer user_data) {
 
 /* Returns when `count` threads wait for a stream. The case's deadline ends one where they never do. */
 static void await_waiting(leat_case_context *ctx, uint32_t count) {
+  guint pause_us = 0;
   while (info_now(ctx).waiting_count != count)
-    g_usleep(200);
+    leati_pause(&pause_us);
 }
 
 static void counts(leat_case_context *ctx, const void *data) {
@@ -297,6 +298,7 @@ static void main_thread(leat_case_context *ctx, const void *data) {
   leat_memory_stats stats = {.struct_size = sizeof stats};
   leat_stream *zero = NULL;
   uint64_t blocks[2];
+  guint pause_us = 0;
   (void)data;
   exclusive(ctx);
   LEAT_CHECK_U64(ctx, 0, number_of(ctx, current(ctx)));
@@ -312,7 +314,7 @@ static void main_thread(leat_case_context *ctx, const void *data) {
     leati_case_free(ctx, blocks[i]);
   LEAT_CHECK_OK(ctx, pool_of(ctx)->release_current(leati_fixture_device(ctx), LEAT_ERR));
   do {
-    g_usleep(200);
+    leati_pause(&pause_us);
     LEAT_CHECK_OK(ctx, ctx->memory->trim(leati_fixture_device(ctx), NULL, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->memory->stats(leati_fixture_device(ctx), &stats, LEAT_ERR));
   } while (stats.reserved_bytes != 0);
@@ -1203,11 +1205,12 @@ static gpointer leave_open(gpointer user_data) {
 static void shared_is_flushed(leat_case_context *ctx, const void *data) {
   sharer job = {.ctx = ctx, .how = (sharer_end)GPOINTER_TO_INT(data)};
   leat_memory_stats stats = {.struct_size = sizeof stats};
+  guint pause_us = 0;
   configure(ctx, POLICY_SETTING, "round-robin");
   pool_of(ctx);
   g_thread_join(g_thread_new("sharer", leave_open, &job));
   do {
-    g_usleep(200);
+    leati_pause(&pause_us);
     LEAT_CHECK_OK(ctx, ctx->memory->trim(leati_fixture_device(ctx), NULL, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->memory->stats(leati_fixture_device(ctx), &stats, LEAT_ERR));
   } while (stats.reserved_bytes != 0);
