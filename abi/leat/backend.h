@@ -777,6 +777,17 @@ typedef struct leat_event_api {
  *   rounded to the type. A dimension of size 1 is repeated where others with its label are larger, in other operands.
  *   Letters of a result that is not given are in the order of their codes, capitals first.
  *
+ * Of domain com.microsoft what stands for several operators gives what these give one after the other, each rounded to
+ * the type:
+ * - BiasGelu is Gelu of A + B, FastGelu Gelu with approximate = "tanh" of X, or X + bias; BiasAdd is (X + bias) + skip.
+ *   The biases of these and of BiasSplitGelu have one dimension.
+ * - BiasSplitGelu gives the first half of X + bias times Gelu of the second.
+ * - ComplexMul and ComplexMulConj, which takes the conjugate of B, broadcast all dimensions but the last, of a real and
+ *   an imaginary part, and round both products before they add or subtract.
+ * In ONNX's domain, as ONNX Runtime keeps what ONNX once had: Affine is alpha X + beta, ParametricSoftplus alpha
+ * Softplus(beta X) and ScaledTanh alpha Tanh(beta X), both parameters of which must be there; ImageScaler is scale X +
+ * bias, with an element of `bias` for each channel, 16 at most.
+ *
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
  * - FusedMatMul(A, B, bias?, residual?, factor?) is activation(alpha A' B' + bias + residual), or with residual_first =
  *   0 activation(alpha A' B' + bias) + residual. A and B as MatMul has them, their last two dimensions swapped by

@@ -8,6 +8,7 @@
 #include "core/status.h"
 #include "graph/fusion.h"
 #include "ops/core/op_state.h"
+#include "ops/elementwise/composite.h"
 #include "ops/elementwise/function.h"
 #include "ops/elementwise/pointwise.h"
 #include "ops/product/integer_product.h"
@@ -85,7 +86,8 @@ static bool fits(const leati_fusion *f, const leati_node *node) {
   uint32_t operands;
   bool can = (type & LEATI_TYPES_REAL) != 0 &&
              (as != NULL ? rounds_each(node, as, type)
-                         : leati_fusion_is(node, LEATI_IS_CLIP) || function_of(node, &operands) != NULL);
+                         : leati_fusion_is(node, LEATI_IS_CLIP) || function_of(node, &operands) != NULL ||
+                               leati_program_of(node->op) != NULL);
   for (uint32_t i = 0; i < node->input_count && can; ++i) {
     can = node->inputs[i] == LEAT_GRAPH_NO_VALUE || leati_fusion_type(f, node->inputs[i]) == type;
   }
@@ -208,6 +210,23 @@ static void add_function(const leati_fusion *f, program *p, const leati_node *no
   add_step(p, name, count, operands, node->outputs[0]);
 }
 
+/* The steps of an operator that is a program itself, which takes all the inputs of its node. */
+static void add_program(const leati_fusion *f, program *p, const leati_node *node, const leati_program *of) {
+  int64_t made[LEATI_PROGRAM_STEPS_MAX], operands[OPERANDS];
+  for (uint32_t s = 0; s < of->step_count; ++s) {
+    const leati_program_step *const step = &of->steps[s];
+    uint32_t count;
+    const char *const name = leati_pointwise_name(step->operation, &count);
+    for (uint32_t k = 0; k < count; ++k) {
+      const int32_t operand = step->operands[k];
+      operands[k] = operand < 0                           ? constant_operand(p, of->constants[-1 - operand])
+                    : (uint32_t)operand < of->input_count ? operand_of(f, p, node->inputs[operand])
+                                                          : made[(uint32_t)operand - of->input_count];
+    }
+    made[s] = add_step(p, name, count, operands, s + 1 == of->step_count ? node->outputs[0] : LEAT_GRAPH_NO_VALUE);
+  }
+}
+
 static void add_fold(const leati_fusion *f, program *p, const leati_node *node, const fold *as) {
   const bool mean = as->op == LEATI_IS_MEAN;
   int64_t operands[2] = {operand_of(f, p, node->inputs[0]), 0};
@@ -233,6 +252,8 @@ static bool write_program(const leati_fusion *f, const chain *c, program *out) {
       add_fold(f, out, node, as);
     } else if (leati_fusion_is(node, LEATI_IS_CLIP)) {
       add_clip(f, out, node);
+    } else if (leati_program_of(node->op) != NULL) {
+      add_program(f, out, node, leati_program_of(node->op));
     } else {
       add_function(f, out, node);
     }

@@ -9,6 +9,7 @@
 #include "graph/fusion.h"
 #include "graph/product.h"
 #include "ops/core/op_state.h"
+#include "ops/elementwise/composite.h"
 #include "ops/elementwise/function.h"
 #include "ops/product/matrix_product.h"
 
@@ -71,9 +72,47 @@ static bool take_bias(const leati_fusion *f, leati_product *p, uint32_t from, ui
   return !p->conv && plain && leati_fusion_rank(f, from) > 1 && leati_fusion_is_row(f, other, from);
 }
 
-/* Product + row. */
+/* Makes a function the activation of a product. */
+static bool take_function(const leati_function *function, leati_product *p) {
+  const char *const name = leati_function_activation(function, &p->parameter_count);
+  if (name == NULL || strlen(name) >= sizeof(p->activation)) {
+    return false;
+  }
+  memcpy(p->activation, name, strlen(name) + 1);
+  memcpy(p->parameters, function->parameters, sizeof(p->parameters));
+  return true;
+}
+
+/* What a program of two steps does with a product: it adds a row, and then takes a function of the sum or adds a
+ * tensor. */
+static bool take_program(const leati_fusion *f, const leati_program *program, const leati_node *node,
+                         leati_product *p) {
+  const leati_program_step *const add = &program->steps[0], *const then = &program->steps[1];
+  const int32_t sum = (int32_t)program->input_count;
+  if (program->step_count != 2 || add->operation != LEAT_EW_ADD || add->operands[0] != 0 || add->operands[1] != 1 ||
+      then->operands[0] != sum || !take_bias(f, p, node->inputs[0], node->inputs[1])) {
+    return false;
+  }
+  p->residual_first = true;
+  if (then->operation == LEAT_EW_ADD) {
+    p->inputs[3] = node->inputs[2];
+    return then->operands[1] == 2 && leati_fusion_same_shape(f, node->inputs[0], node->inputs[2]);
+  }
+  const leati_function function = {.operation = then->operation};
+  return take_function(&function, p);
+}
+
+/* Product + row; also where one operator adds the row and goes on, as BiasGelu does. */
 int32_t leati_fuse_bias(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
-  return take_sides(f, n, LEATI_IS_ADD, true, take_bias, out_done, err);
+  const leati_node *const node = &f->nodes[n];
+  const leati_program *const program = leati_program_of(node->op);
+  leati_product p;
+  if (program == NULL || program->input_count < 2) {
+    return take_sides(f, n, LEATI_IS_ADD, true, take_bias, out_done, err);
+  }
+  return leati_product_read_maker(f, node->inputs[0], &p) && take_program(f, program, node, &p)
+             ? leati_product_write(f, n, &p, out_done, err)
+             : LEAT_OK;
 }
 
 static bool take_alpha(const leati_fusion *f, leati_product *p, uint32_t from, uint32_t other) {
@@ -241,18 +280,15 @@ static bool read_clip(const leati_fusion *f, const leati_node *node, float *para
 static bool read_function(const leati_fusion *f, const leati_node *node, leati_product *p) {
   leati_function function = {.operation = LEAT_EW_CLIP};
   const leati_function *const given = leati_function_of(node->op);
+  const leati_program *const program = leati_program_of(node->op);
   if (given != NULL) {
     function = *given;
+  } else if (program != NULL && program->step_count == 1 && program->input_count == 1) {
+    function = (leati_function){.operation = program->steps[0].operation};
   } else if (!read_clip(f, node, function.parameters)) {
     return false;
   }
-  const char *const name = leati_function_activation(&function, &p->parameter_count);
-  if (name == NULL || strlen(name) >= sizeof(p->activation)) {
-    return false;
-  }
-  memcpy(p->activation, name, strlen(name) + 1);
-  memcpy(p->parameters, function.parameters, sizeof(p->parameters));
-  return true;
+  return take_function(&function, p);
 }
 
 /* Function of one number of a product or convolution. */

@@ -45,6 +45,9 @@ RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QGemm": 2, "Q
          "QLinearConcat": 3, "QLinearGlobalAveragePool": 4}
 # Operator, shapes of the inputs (those without one are absent), attributes.
 CASES = [
+    ("BiasGelu", {"x": [3, 5, 8], "b": [8]}, {}),
+    ("FastGelu", {"x": [3, 5, 8], "b": [8]}, {}),
+    ("FastGelu", {"x": [3, 5, 8]}, {}),
     ("FusedConv", {**CONV, "z": [1, 4, 8, 8]}, {"activation": "Relu", "pads": [1, 1, 1, 1]}),
     ("FusedConv", CONV, {"activation": "Clip", "activation_params": [-1.0, 1.0]}),
     ("FusedConv", CONV, {"activation": "LeakyRelu", "activation_params": [0.2]}),

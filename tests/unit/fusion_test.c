@@ -1342,6 +1342,35 @@ static uint32_t skip_normed(network *n, uint32_t x, uint32_t skip, bool sum) {
   }
   return y;
 }
+/* A product and what com.microsoft has behind it. */
+static uint32_t behind_product(network *n, const char *operator, uint32_t inputs) {
+  const uint32_t x = product(n), bias = inputs > 1 ? constant(n, SHAPE(8)) : LEAT_GRAPH_NO_VALUE;
+  const uint32_t skip = inputs > 2 ? add_input(n, SHAPE(2, 3, 8)) : LEAT_GRAPH_NO_VALUE;
+  const uint32_t y = inputs > 2   ? NODE(n, operator, 1, x, bias, skip)
+                     : inputs > 1 ? NODE(n, operator, 1, x, bias)
+                                  : NODE(n, operator, 1, x);
+  n->nodes[n->desc.node_count - 1].domain = "com.microsoft";
+  return y;
+}
+static uint32_t bias_gelu(network *n) {
+  return behind_product(n, "BiasGelu", 2);
+}
+static uint32_t fast_gelu(network *n) {
+  return behind_product(n, "FastGelu", 1);
+}
+static uint32_t fast_gelu_of_bias(network *n) {
+  return NODE(n, "Mul", 14, behind_product(n, "FastGelu", 2), add_input(n, SHAPE(2, 3, 8)));
+}
+static uint32_t bias_add(network *n) {
+  return behind_product(n, "BiasAdd", 3);
+}
+/* Of a tensor that no product gives: part of a chain. */
+static uint32_t chained_bias_gelu(network *n) {
+  const uint32_t x = add_input(n, SHAPE(2, 3, 8));
+  const uint32_t y = NODE(n, "BiasGelu", 1, NODE(n, "Neg", 13, x), constant(n, SHAPE(8)));
+  n->nodes[n->desc.node_count - 1].domain = "com.microsoft";
+  return NODE(n, "Mul", 14, y, x);
+}
 static uint32_t half_product(network *n, uint32_t x) {
   return NODE(n, "MatMul", 13, x, half_constant(n, SHAPE(8, 8)));
 }
@@ -1697,6 +1726,11 @@ static const scene scenes[] = {
      {DONE(GELU, 1), DONE(BIAS, 1), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1)},
      1,
      WRITTEN_OUT},
+    {"BiasGelu", bias_gelu, {DONE(BIAS, 1)}, 1, 0},
+    {"FastGelu", fast_gelu, {DONE(ACTIVATION, 1)}, 1, 0},
+    {"FastGelu with a bias, product of elements", fast_gelu_of_bias, {DONE(BIAS, 1)}, 2, 0},
+    {"BiasAdd", bias_add, {DONE(BIAS, 1)}, 1, 0},
+    {"BiasGelu among others", chained_bias_gelu, {DONE(CHAIN, 1)}, 1, 0},
     {"bias, residual, Relu", residual_then_relu, {DONE(BIAS, 1), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1)}, 1, 0},
     {"Gemm, Clip", gemm_clip, {DONE(ACTIVATION, 1)}, 1, 0},
     {"Gemm 9, Clip 6", gemm_clip_6, {DONE(ACTIVATION, 1)}, 1, 0},

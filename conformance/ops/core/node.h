@@ -37,6 +37,7 @@ typedef struct leati_ref_entry {
 /** Lists of families whose operators those of others compute with. Each family has one, `leati_ref_<family>`, that ends
  * with an entry without a name. */
 extern const leati_ref_entry leati_ref_elementwise[];
+extern const leati_ref_entry leati_ref_pointwise[];
 extern const leati_ref_entry leati_ref_conv[];
 extern const leati_ref_entry leati_ref_norm[];
 extern const leati_ref_entry leati_ref_movement[];

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "ops/core/draw.h"
 #include "ops/core/draw_parts.h"
 
@@ -90,7 +92,61 @@ static void quantized_pointwise(leati_draw *d) {
   }
 }
 
+/* A tensor, a bias for its last dimension, which is to be halved at times, and a tensor to add. */
+static void biased(leati_draw *d) {
+  int64_t dims[RANK];
+  const int32_t rank = leati_draw_rank(d, 1, RANK);
+  const uint64_t type = leati_draw_type(d, "T");
+  leati_draw_dims(d, rank, dims);
+  dims[rank - 1] *= strcmp(d->info->name, "BiasSplitGelu") == 0 ? 2 : 1;
+  leati_draw_input(d, type, rank, dims);
+  if (d->info->min_inputs > 1 || leati_draw_chance(d, 60))
+    leati_draw_input(d, type, 1, &dims[rank - 1]);
+  if (d->info->min_inputs > 2)
+    leati_draw_input(d, type, rank, dims);
+}
+
+static void complex_product(leati_draw *d) {
+  int64_t dims[RANK], narrow[RANK];
+  const int32_t rank = leati_draw_rank(d, 1, RANK);
+  const uint64_t type = leati_draw_type(d, "T");
+  leati_draw_dims(d, rank, dims);
+  dims[rank - 1] = 2;
+  const int32_t left = rank > 1 ? leati_draw_narrowed(d, rank - 1, dims, narrow) : 0;
+  narrow[left] = dims[rank - 1];
+  const bool swapped = leati_draw_chance(d, 50);
+  leati_draw_input(d, type, swapped ? left + 1 : rank, swapped ? narrow : dims);
+  leati_draw_input(d, type, swapped ? rank : left + 1, swapped ? dims : narrow);
+}
+
+static void scaled(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 0, RANK, &rank, dims);
+  leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
+  leati_draw_attribute_float(d, "beta", g_rand_double_range(d->rand, -2, 2));
+}
+
+#define SOME_CHANNELS 64
+
+static void image_scaler(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  double biases[SOME_CHANNELS];
+  leati_draw_any(d, "T", 4, 4, &rank, dims);
+  const int64_t count = MIN(dims[1], SOME_CHANNELS);
+  for (int64_t c = 0; c < count; c++)
+    biases[c] = g_rand_double_range(d->rand, -2, 2);
+  leati_draw_attribute_floats(d, "bias", (int32_t)count, biases);
+  if (leati_draw_chance(d, 50))
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, -2, 2));
+}
+
 const leati_draw_entry leati_draws_elementwise[] = {
+    {"elementwise", LEAT_MICROSOFT, "BiasGelu FastGelu BiasAdd BiasSplitGelu", NULL, biased},
+    {"elementwise", LEAT_MICROSOFT, "ComplexMul ComplexMulConj", NULL, complex_product},
+    {"elementwise", "", "Affine ParametricSoftplus ScaledTanh", NULL, scaled},
+    {"elementwise", "", "ImageScaler", NULL, image_scaler},
     {"elementwise", LEAT_MICROSOFT, "QuickGelu Gelu", "*", NULL},
     {"elementwise", "", "Div Mod", "~ ~", divide},
     {"elementwise", "", "Pow", "~ T1:~", power},

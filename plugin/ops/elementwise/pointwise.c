@@ -363,6 +363,28 @@ static int32_t pointwise_plan(const leat_op *op, leati_planner *planner, const l
   return plan_program(leati_op_state_const(op), planner, &j, &args, err);
 }
 
+int32_t leati_plan_program(leati_planner *planner, const leati_program *given, const leati_view *inputs,
+                           const leati_view *result, leat_error *err) {
+  const leati_call call = {.input_count = given->input_count, .inputs = inputs};
+  program p = {.input_count = given->input_count, .step_count = given->step_count};
+  pointwise_args args = {.zero = 0};
+  job j = {.kernel = leati_kernel_find(LEATI_KERNELS_POINTWISE, result->type),
+           .dims_at = offsetof(pointwise_args, rest.dims),
+           .result = result};
+  memcpy(p.constants, given->constants, sizeof(given->constants));
+  for (uint32_t s = 0; s < given->step_count; ++s) {
+    const leati_program_step *const step = &given->steps[s];
+    uint32_t operands = 0;
+    (void)leati_pointwise_name(step->operation, &operands);
+    p.steps[s] = kind_of(step->operation) | step->operation << 2;
+    for (uint32_t k = 0; k < operands; ++k) {
+      p.steps[s] |= number_of(&p, step->operands[k]) << (9 + 6 * k);
+    }
+  }
+  read_inputs_of(&call, &args, &j);
+  return plan_program(&p, planner, &j, &args, err);
+}
+
 /* ---- Bytes ------------------------------------------------------------------------------------------------------ */
 
 static int32_t lowest(uint64_t type) {

@@ -10,8 +10,33 @@
 #include "ops/elementwise/kernels/elementwise_codes.glsl"
 #include "ops/elementwise/scaled.h"
 
+/** Of a program that an operator always has, at most. */
+#define LEATI_PROGRAM_STEPS_MAX 4
+#define LEATI_PROGRAM_CONSTANTS_MAX 2
+
+/** A step of a program: an operation of programs (LEAT_EW_*) and what it takes: inputs from 0 up, then the results of
+ * earlier steps; negative numbers count constants from -1 on. */
+typedef struct leati_program_step {
+  uint32_t operation;
+  int32_t operands[3];
+} leati_program_step;
+
+/** A program, the result of whose last step is the result. Each step rounds to the type of the result. */
+typedef struct leati_program {
+  uint32_t input_count, step_count, constant_count;
+  leati_program_step steps[LEATI_PROGRAM_STEPS_MAX];
+  float constants[LEATI_PROGRAM_CONSTANTS_MAX];
+} leati_program;
+
 /** The name that the function of an operation (LEAT_EW_*) has in programs, and how many operands; NULL: it has none. */
 const char *leati_pointwise_name(uint32_t operation, uint32_t *out_operands);
+
+/** Plans a program of tensors of one type (LEATI_TYPES_REAL) with any strides that broadcast to the result, which has
+ * any strides too.
+ * @param inputs [in] as many as the program has
+ * @errors NOT_SUPPORTED: a tensor reaches over 2^31 elements */
+int32_t leati_plan_program(leati_planner *planner, const leati_program *program, const leati_view *inputs,
+                           const leati_view *result, leat_error *err);
 
 /** Plans a function of one or two tensors that broadcast to the result: those of bytes dequantised as DequantizeLinear
  * does, the result, which may have any strides, quantised as QuantizeLinear does if it is of bytes.

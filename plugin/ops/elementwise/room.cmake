@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Functions of single elements, and chains of them.
-leat_room(FAMILIES unary binary ternary cast pointwise
+leat_room(FAMILIES unary binary ternary cast pointwise composite
   SOURCES elementwise function host_function scaled walk)
 
 # One kernel per combination of types; the operation is a specialisation constant. See elementwise.comp for the
