@@ -1,15 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# dev_test.sh DEV WORK BENCH CONFORMANCE INFO PYTHON DEMO: ./dev refuses what it does not know before it installs or
-# builds anything. The others are the programs that it passes arguments to.
+# dev_test.sh DEV WORK: ./dev refuses what it does not know before it installs or builds anything.
 set -u
 dev=$1
 work=$2
-bench=$3
-conformance=$4
-info=$5
-python=$6
-demo=$7
 rm -rf "$work"
 mkdir -p "$work"
 : >"$work/file"
@@ -33,6 +27,8 @@ refused() {
 
 refused "there is no command 'nonsense'; ./dev help lists them" "$dev" nonsense
 refused "there is no command '-x'" "$dev" -x
+refused "there is no command 'lib/common'" "$dev" lib/common
+refused "there is no command '../ci/test'" "$dev" ../ci/test
 refused "there is no job 'nonsense' to check; there are: asan " "$dev" check asan nonsense
 refused 'which wants the path of a file in this tree' "$dev" which
 for command in setup test ci validation clang tsan limits aarch64; do
@@ -63,27 +59,6 @@ for command in aarch64 setup dist; do
 done
 refused 'bench --draw wants JSON files' "$dev" bench --draw
 refused '/dev/null cannot be used for what is downloaded' env LEAT_DEPS_DIR=/dev/null "$dev" info
-# passes COMMAND PROGRAM...: an option that the program does not have is refused, and each that it has is passed on: what
-# stops ./dev then comes later.
-passes() {
-  command=$1
-  shift
-  refused "$command has no option '--plt=x'; it has: " "$dev" "$command" --plt=x
-  refused "$command has no option '-X3'" "$dev" "$command" -X3
-  options=$("$@" --help | grep -E '^ +-' | grep -o -E '(^| )--?[a-z][a-z0-9-]*')
-  [ -n "$options" ] || {
-    failures=$((failures + 1))
-    echo "FAIL no options in: $* --help"
-  }
-  for option in $options; do
-    refused '/dev/null cannot be used for what is downloaded' env LEAT_DEPS_DIR=/dev/null "$dev" "$command" "$option=-1"
-  done
-}
-passes bench "$bench"
-passes conformance "$conformance"
-passes info "$info"
-passes demo "$python" "$demo"
-refused "bench has no option '--plt'" "$dev" bench --plot --plt
 # A relative path is from where the caller stands.
 refused "$PWD/file/deps cannot be used" env LEAT_DEPS_DIR=file/deps "$dev" info
 
