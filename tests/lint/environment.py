@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""environment.py TREE [LEAT_INFO PLUGIN]: the README's table of environment variables, and the provider's options,
+"""environment.py TREE [LEAT_INFO PLUGIN]: the table of docs/settings.md, and the options of the ONNX Runtime provider,
 against the code.
 
 - The table and the code have the same variables. The code reads what stands as a whole string in a C file that calls
@@ -9,8 +9,8 @@ against the code.
 - leat-info knows what else is read, by ./dev and the tests: what tests/README.md names and the table does not.
 - A row names each word that its variable takes, and the highest number, as plugin/core/config.c has them.
 - Each variable of plugin/core/config.c is an option of the ONNX Runtime provider
-  (host-shim/onnxruntime/session_options.c), by the name that README.md promises, and the other way round; both take
-  nothing for a value, or neither does.
+  (host-shim/onnxruntime/session_options.c), by the name that docs/settings.md promises, and the other way round; both
+  take nothing for a value, or neither does.
 - With LEAT_INFO: the defaults of the table are those that leat-info shows where nothing is set but $XDG_CACHE_HOME,
   which a default may name. A row of several variables has a default for each, with commas, or one for all. What follows
   a semicolon says where another counts. The variable of the loader is left out: it has a place, not a value.
@@ -31,6 +31,7 @@ OPTIONS = 'host-shim/onnxruntime/session_options.c'
 # Options that are not the variable in lower case without LEAT_: in the provider "Vulkan" says nothing.
 KEYS = {'LEAT_VULKAN_DEVICE': 'device'}
 INFO = 'tools/leat-info.c'
+PAGE = 'docs/settings.md'
 TESTS = 'tests/README.md'
 # Canaries have this file in place of leat-info's answer.
 ANSWER = 'leat-info.json'
@@ -59,7 +60,7 @@ def check_secure(tree):
 
 def rows_of(tree):
     """The rows of the table, or None: there is no such table."""
-    table = re.search(r'^\|\s*variable\s*\|[^\n]*\n((?:\|[^\n]*\n?)*)', tree.text('README.md'), re.M | re.I)
+    table = re.search(r'^\|\s*variable\s*\|[^\n]*\n((?:\|[^\n]*\n?)*)', tree.text(PAGE), re.M | re.I)
     return table.group(1) if table else None
 
 
@@ -83,7 +84,7 @@ def check_options(tree):
         elif (empty == 'true') != bool(re.search(r'\.empty = true\b', settings[name])):
             yield f'{OPTIONS}: option "{key}" and {SETTINGS} differ on whether nothing is a value of {name}'
         if key != expected:
-            yield f'{OPTIONS}: the option for {name} is "{key}"; README.md promises "{expected}"'
+            yield f'{OPTIONS}: the option for {name} is "{key}"; docs/settings.md promises "{expected}"'
 
 
 def check_limits(tree, rows):
@@ -94,10 +95,10 @@ def check_limits(tree, rows):
         words = re.findall(r'"([^"]*)"', words.group(1)) if words else []
         for word in words:
             if f'`{word}`' not in row:
-                yield f'README.md: the row of {name} lacks `{word}`'
+                yield f'docs/settings.md: the row of {name} lacks `{word}`'
         for most in re.findall(r'\.allowed = "[^"]*\bto (\d+)', entry):
             if not re.search(rf'\b{most}\b', row):
-                yield f'README.md: the row of {name} does not say that {most} is the most'
+                yield f'docs/settings.md: the row of {name} does not say that {most} is the most'
 
 
 def in_table(rows):
@@ -144,7 +145,7 @@ def check_defaults(listed, settings):
         elif setting['reader'] != 'loader' and name in listed:
             expected = listed[name].replace('$XDG_CACHE_HOME', CACHE['XDG_CACHE_HOME'])
             if expected != setting['value']:
-                yield f'README.md: the default of {name} is "{expected}"; leat-info says "{setting["value"]}"'
+                yield f'docs/settings.md: the default of {name} is "{expected}"; leat-info says "{setting["value"]}"'
     for name in sorted(set(listed) - set(settings)):
         # A name without prefix is one more way to set the variable with it.
         if 'LEAT_' + name not in settings:
@@ -152,12 +153,12 @@ def check_defaults(listed, settings):
 
 
 def check_tree(tree, program):
-    if 'README.md' not in tree.files:
-        yield 'README.md: is not there'
+    if PAGE not in tree.files:
+        yield 'docs/settings.md: is not there'
         return
     rows = rows_of(tree)
     if rows is None:
-        yield 'README.md: has no table with "variable" at the head of its first column'
+        yield 'docs/settings.md: has no table with "variable" at the head of its first column'
         return
     listed = in_table(rows)
     yield from check_secure(tree)
@@ -165,9 +166,9 @@ def check_tree(tree, program):
     yield from check_options(tree)
     read = read_by_code(tree)
     for name in sorted(set(read) - set(listed)):
-        yield f'{read[name]}: reads {name}, which README.md does not list'
+        yield f'{read[name]}: reads {name}, which docs/settings.md does not list'
     for name in sorted(set(listed) - set(read)):
-        yield f'README.md: lists {name}, which nothing reads'
+        yield f'docs/settings.md: lists {name}, which nothing reads'
     yield from check_others(tree, listed)
     answer = answer_of(tree, program)
     if answer is not None:
@@ -176,7 +177,7 @@ def check_tree(tree, program):
 
 def case(readme, code, **values):
     """A tree; with values, leat-info shows them, "VALUE ORIGIN READER" each."""
-    tree = {'README.md': readme, 'plugin/core/config.c': code}
+    tree = {PAGE: readme, 'plugin/core/config.c': code}
     if values:
         settings = {n: dict(zip(('value', 'origin', 'reader'), v.split())) for n, v in values.items()}
         tree[ANSWER] = json.dumps({'settings': settings})
@@ -205,7 +206,7 @@ CANARIES = [
     ({**SET, OPTIONS: OPTION_ROWS.replace('{"wait_us"', '/* {"wait_us"').replace('true}', 'true} */')},
      'has no option for LEAT_WAIT_US'),
     ({**SET, OPTIONS: OPTION_ROWS.replace('WAIT_US', 'SPIN_US')}, 'is for LEAT_SPIN_US, which'),
-    ({**SET, OPTIONS: OPTION_ROWS.replace('"wait_us"', '"wait"')}, 'README.md promises "wait_us"'),
+    ({**SET, OPTIONS: OPTION_ROWS.replace('"wait_us"', '"wait"')}, 'docs/settings.md promises "wait_us"'),
     ({**SET, OPTIONS: OPTION_ROWS.replace('true', 'false')}, 'whether nothing is a value of LEAT_WAIT_US'),
     (case(TABLE, 'x = secure_getenv(names[i]); "LEAT_A" "LEAT_B" "LEAT_C is bad"'), None),
     (case(TABLE, 'x = secure_getenv("LEAT_A");'), 'lists LEAT_B'),
@@ -219,7 +220,7 @@ CANARIES = [
     ({**OTHERS, TESTS: '`LEAT_T=3` `LEAT_U`'}, 'would call LEAT_U a mistake'),
     ({**OTHERS, TESTS: '`LEAT_A`'}, 'does not name LEAT_T'),
     (case('# Title\n', 'x = secure_getenv("LEAT_A");'), 'has no table'),
-    ({'plugin/core/config.c': 'secure_getenv("LEAT_A")'}, 'README.md: is not there'),
+    ({'plugin/core/config.c': 'secure_getenv("LEAT_A")'}, 'docs/settings.md: is not there'),
     (case(VALUES, READS, **RIGHT), None),
     (case(VALUES, READS, **{**RIGHT, 'LEAT_A': '-1 default backend'}), 'the default of LEAT_A is "0"'),
     (case(VALUES.replace('`0`; -1', '`$XDG_CACHE_HOME/a`; -1'), READS,
