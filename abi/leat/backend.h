@@ -773,6 +773,9 @@ typedef struct leat_event_api {
  *   sequence Y has zeros; one without steps gives zeros for its last states too. `clip` bounds what goes into gates,
  * not the cells of LSTM. Names of activations may be in capitals or not; a parameter that is not given is that of the
  *   activation's own operator, of Affine 1 and 0, of ScaledTanh 1 and 1.
+ * - DynamicQuantizeLSTM quantises X once, with all of its steps, and each row of the states by itself before each step,
+ *   both as DynamicQuantizeLinear does; sums of bytes are integers. A zero point may be another one for each column,
+ * also of int8, and has as many dimensions as its scale.
  * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is
  *   rounded to the type. A dimension of size 1 is repeated where others with its label are larger, in other operands.
  *   Letters of a result that is not given are in the order of their codes, capitals first.

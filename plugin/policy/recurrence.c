@@ -25,6 +25,11 @@ static void share_k(const leati_recurrent_shape *shape, uint32_t threads, leati_
   }
 }
 
+/* Bytes of shared memory beside sums that are put together. */
+static uint32_t other_of(const leati_recurrent_shape *shape, const leati_recurrent_cut *cut) {
+  return (cut->vectors + (shape->quantized ? cut->rows : 0)) * FOUR_SIZE;
+}
+
 static uint32_t widest_round(const leati_recurrent_shape *shape) {
   return shape->round_gates[0] > shape->round_gates[1] ? shape->round_gates[0] : shape->round_gates[1];
 }
@@ -75,14 +80,15 @@ static bool cut_whole(const leati_traits *traits, const leati_recurrent_shape *s
          (uint64_t)shape->directions * div_up(shape->batch, cut->rows) > traits->processors) {
     cut->rows *= 4;
   }
-  while (cut->rows > 1 && (vectors_for(cut->rows * all) + cut->threads) * FOUR_SIZE > traits->shared) {
-    cut->rows /= 4;
-  }
   cut->vectors = vectors_for(cut->rows * all);
-  cut->pass = pass_of(traits, cut, cut->vectors * FOUR_SIZE);
+  while (cut->rows > 1 && other_of(shape, cut) + cut->threads * FOUR_SIZE > traits->shared) {
+    cut->rows /= 4;
+    cut->vectors = vectors_for(cut->rows * all);
+  }
+  cut->pass = pass_of(traits, cut, other_of(shape, cut));
   share_k(shape, cut->threads, cut);
   cut->held = shape->round_gates[1] == 0 && cut->rows == 1 ? LEATI_RECURRENT_HELD_MOST : 0;
-  return (cut->vectors + cut->pass * cut->threads) * FOUR_SIZE <= traits->shared;
+  return other_of(shape, cut) + cut->pass * cut->threads * FOUR_SIZE <= traits->shared;
 }
 
 /* A dispatch a round. */
@@ -104,7 +110,7 @@ static void cut_round(const leati_traits *traits, const leati_recurrent_shape *s
     fours /= 2;
   }
   cut->fours = fours;
-  cut->pass = pass_of(traits, cut, cut->vectors * FOUR_SIZE);
+  cut->pass = pass_of(traits, cut, other_of(shape, cut));
   share_k(shape, cut->threads, cut);
 }
 

@@ -20,6 +20,7 @@ typedef struct leati_recurrent_shape {
   uint32_t units;                 /**< at least 1 */
   uint32_t batch, steps;          /**< batch at least 1 */
   uint32_t directions, item_size; /**< item_size: bytes of a weight */
+  bool quantized;                 /**< states are quantised, each row with a scale in shared memory */
 } leati_recurrent_shape;
 
 /** How it is cut. */

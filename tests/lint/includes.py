@@ -19,12 +19,12 @@ OPERATOR_ROOMS = {
     'index': ['core'],
     'reduce': ['core', 'elementwise'],
     'norm': ['core', 'elementwise', 'reduce'],
-    'product': ['core', 'elementwise', 'reduce', 'norm'],
+    'quantize': ['core', 'elementwise'],
+    'product': ['core', 'elementwise', 'reduce', 'norm', 'quantize'],
     'conv': ['core', 'elementwise', 'reduce', 'product'],
     'image': ['core'],
     'attention': ['core'],
-    'recurrent': ['core', 'elementwise', 'product'],
-    'quantize': ['core', 'elementwise'],
+    'recurrent': ['core', 'elementwise', 'product', 'quantize'],
 }
 MADE = 'plugin/ops/'
 OPS = [MADE, *(f'plugin/ops/{room}/' for room in OPERATOR_ROOMS)]

@@ -915,7 +915,8 @@ static leati_recurrent_cut check_recurrent(const leati_traits *device, const lea
   assert_true(cut.threads >= 1 && cut.threads <= device->threads);
   assert_true(cut.rows >= 1 && cut.rows <= LEATI_RECURRENT_ROWS_MOST && cut.pass >= 1 && cut.rows % cut.pass == 0);
   assert_true(cut.pass * cut.fours * 4 <= cut.threads);
-  assert_true((uint64_t)(cut.pass * cut.threads + cut.vectors) * 16 <= device->shared);
+  assert_true((uint64_t)(cut.pass * cut.threads + cut.vectors + (shape->quantized ? cut.rows : 0)) * 16 <=
+              device->shared);
   assert_true(cut.held <= LEATI_RECURRENT_HELD_MOST);
   if (cut.whole) {
     assert_int_equal(cut.fours, all);
@@ -955,6 +956,11 @@ static void recurrent_layers_fit_any_device(void **state) {
     (void)check_recurrent(devices[i % 3], &shape);
     shape.steps = 1;
     shape.item_size = 2;
+    (void)check_recurrent(devices[i % 3], &shape);
+    shape.item_size = 1;
+    shape.quantized = true;
+    (void)check_recurrent(devices[i % 3], &shape);
+    shape.steps = 20;
     (void)check_recurrent(devices[i % 3], &shape);
   }
 }

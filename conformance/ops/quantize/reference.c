@@ -121,9 +121,7 @@ static bool run_quantize(leati_ref_node *node) {
   return true;
 }
 
-/* In float32, each result rounded once, as the function body of the specification has it. */
-static bool run_dynamic_quantize(leati_ref_node *node) {
-  const leati_ref_tensor *x = node->inputs[0];
+leati_ref_dynamic leati_ref_dynamic_of(const leati_ref_tensor *x) {
   double low = 0, high = 0;
   for (int64_t k = 0; k < x->count; k++) {
     low = fmin(low, x->f[k]);
@@ -132,14 +130,24 @@ static bool run_dynamic_quantize(leati_ref_node *node) {
   const double range = leati_ref_type_round(LEATI_REF_FLOAT32, high - low);
   const double exact = leati_ref_type_round(LEATI_REF_FLOAT32, range / 255);
   const double scale = exact >= FLT_MIN ? exact : 1;
+  return (leati_ref_dynamic){scale, quantized(LEATI_REF_FLOAT32, -low, scale, 0, LEATI_REF_UINT8)};
+}
+
+int64_t leati_ref_dynamic_byte(leati_ref_dynamic by, double x) {
+  return quantized(LEATI_REF_FLOAT32, x, by.scale, by.zero, LEATI_REF_UINT8);
+}
+
+/* In float32, each result rounded once, as the function body of the specification has it. */
+static bool run_dynamic_quantize(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_dynamic by = leati_ref_dynamic_of(x);
   leati_ref_tensor_init(&node->outputs[0], LEATI_REF_UINT8, x->rank, x->dims);
   leati_ref_tensor_init(&node->outputs[1], LEATI_REF_FLOAT32, 0, NULL);
   leati_ref_tensor_init(&node->outputs[2], LEATI_REF_UINT8, 0, NULL);
-  const int64_t zero = quantized(LEATI_REF_FLOAT32, -low, scale, 0, LEATI_REF_UINT8);
-  node->outputs[1].f[0] = scale;
-  node->outputs[2].i[0] = zero;
+  node->outputs[1].f[0] = by.scale;
+  node->outputs[2].i[0] = by.zero;
   for (int64_t k = 0; k < x->count; k++) {
-    node->outputs[0].i[k] = quantized(LEATI_REF_FLOAT32, x->f[k], scale, zero, LEATI_REF_UINT8);
+    node->outputs[0].i[k] = leati_ref_dynamic_byte(by, x->f[k]);
   }
   return true;
 }

@@ -21,4 +21,13 @@ bool leati_ref_quantise_output(leati_ref_node *node, const leati_ref_tensor *sca
 /** The same for a number that lies between two floats and is quantised by a scale as QuantizeLinear does. */
 void leati_ref_quantise(leati_ref_tensor *y, int64_t k, double low, double high, double scale, int64_t zero_point);
 
+/** The scale and the zero point that DynamicQuantizeLinear finds for the elements of a tensor, and the byte that stands
+ * for one of them. */
+typedef struct leati_ref_dynamic {
+  double scale;
+  int64_t zero;
+} leati_ref_dynamic;
+leati_ref_dynamic leati_ref_dynamic_of(const leati_ref_tensor *x);
+int64_t leati_ref_dynamic_byte(leati_ref_dynamic by, double x);
+
 #endif /* LEAT_CONFORMANCE_OPS_QUANTIZE_REFERENCE_H_ */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "ops/core/draw.h"
+#include "ops/core/draw_parts.h"
 
 /* Of a layer. */
 typedef struct sizes {
@@ -41,9 +42,9 @@ static sizes draw_sizes(leati_draw *d) {
              .input = leati_draw_int(d, least, 6),
              .units = leati_draw_chance(d, 50) ? 4 * leati_draw_int(d, 1, 3) : leati_draw_int(d, 1, 11),
              .directions = 1,
-             .gates = strcmp(d->info->name, "LSTM") == 0  ? 4
-                      : strcmp(d->info->name, "GRU") == 0 ? 3
-                                                          : 1};
+             .gates = strcmp(d->info->name, "GRU") == 0   ? 3
+                      : strcmp(d->info->name, "RNN") == 0 ? 1
+                                                          : 4};
   if (leati_draw_chance(d, 60)) {
     static const char *const names[] = {"forward", "reverse", "bidirectional"};
     const int64_t which = leati_draw_int(d, 0, 2);
@@ -66,17 +67,31 @@ static sizes draw_sizes(leati_draw *d) {
   return s;
 }
 
+/* Adds the scale and the zero point of weights of bytes, of a type: one for each direction, or for each column. */
+static void add_scale(leati_draw *d, const sizes *s, uint64_t type) {
+  const int64_t dims[] = {s->directions, s->gates * s->units};
+  const int32_t rank = (int32_t)leati_draw_int(d, 1, 2);
+  leati_draw_tensor *const scale = leati_draw_input(d, LEAT_TYPE_FLOAT32, rank, dims);
+  for (int64_t k = 0; k < s->directions * (rank == 2 ? dims[1] : 1); k++)
+    leati_draw_set(scale, k, g_rand_double_range(d->rand, 0.0005, 0.01));
+  leati_draw_bytes(d, leati_draw_input(d, type, rank, dims));
+}
+
 static void layer(leati_draw *d) {
   const sizes s = draw_sizes(d);
-  const uint64_t type = leati_draw_type(d, "T");
+  const bool bytes = d->info->max_inputs > 8;
+  const uint64_t type = leati_draw_type(d, "T"), weights = bytes ? leati_draw_type(d, "T2") : type;
   const int64_t rows = s.gates * s.units;
   const int64_t x[] = {s.batch_first ? s.batch : s.steps, s.batch_first ? s.steps : s.batch, s.input};
-  const int64_t w[] = {s.directions, rows, s.input}, r[] = {s.directions, rows, s.units};
+  const int64_t w[] = {s.directions, bytes ? s.input : rows, bytes ? rows : s.input};
+  const int64_t r[] = {s.directions, bytes ? s.units : rows, bytes ? rows : s.units};
   const int64_t b[] = {s.directions, 2 * rows}, p[] = {s.directions, 3 * s.units};
   const int64_t state[] = {s.batch_first ? s.batch : s.directions, s.batch_first ? s.directions : s.batch, s.units};
   add(d, 100, type, 3, x);
-  add(d, 100, type, 3, w);
-  add(d, 100, type, 3, r);
+  add(d, 100, weights, 3, w);
+  add(d, 100, weights, 3, r);
+  for (uint32_t i = 1; i < 3 && bytes; i++)
+    leati_draw_bytes(d, &d->inputs[i]);
   add(d, 60, type, 2, b);
   add(d, 50, LEAT_TYPE_INT32, 1, &s.batch);
   add(d, 50, type, 3, state);
@@ -84,6 +99,8 @@ static void layer(leati_draw *d) {
     add(d, 50, type, 3, state);
     add(d, 40, type, 2, p);
   }
+  for (int i = 0; i < 2 && bytes; i++)
+    add_scale(d, &s, weights);
   if (leati_draw_chance(d, 40))
     leati_draw_attribute_int(d, "input_forget", leati_draw_int(d, 0, 1));
   if (leati_draw_chance(d, 60))
@@ -93,5 +110,6 @@ static void layer(leati_draw *d) {
 
 const leati_draw_entry leati_draws_recurrent[] = {
     {"matmul", "", "LSTM GRU RNN", NULL, layer},
+    {"matmul", LEAT_MICROSOFT, "DynamicQuantizeLSTM", NULL, layer},
     {NULL, NULL, NULL, NULL, NULL},
 };

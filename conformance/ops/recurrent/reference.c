@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LSTM, GRU and RNN, step by step, with what each number of a step may be off by. A backend goes on from states of
- * float32; the products of the inputs may be rounded to the type. */
+/* LSTM, GRU, RNN and DynamicQuantizeLSTM, step by step, with what each number of a step may be off by. A backend goes
+ * on from states of float32; the products of the inputs may be rounded to the type. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "ops/core/bound.h"
 #include "ops/core/node.h"
 #include "ops/elementwise/epilogue.h"
+#include "ops/quantize/reference.h"
 
 #define GATES_MOST 4
 
@@ -39,6 +40,9 @@ typedef struct layer {
   int64_t gates, activations; /* of a direction */
   bool batch_first;
   const leati_ref_tensor *x, *w, *r, *bias, *lengths, *initial_h, *initial_c, *peepholes;
+  /* Of weights of bytes, whose columns are of gates; else NULL. */
+  const leati_ref_tensor *w_scale, *w_zero, *r_scale, *r_zero;
+  leati_ref_dynamic x_by; /* then, and how the inputs are quantised */
 } layer;
 
 /* ---- Activations --------------------------------------------------------------------------------------------------
@@ -133,6 +137,7 @@ static bool activate(const layer *l, int64_t direction, int64_t which, leati_ref
 /* What is known of a direction between steps: [batch, units]. */
 typedef struct states {
   leati_ref_tensor h, c;
+  leati_ref_tensor multiplied; /* h as the weights get it */
 } states;
 
 static number at(const leati_ref_tensor *tensor, int64_t k) {
@@ -151,10 +156,79 @@ static leati_ref_tensor plane(const layer *l) {
   return out;
 }
 
+/* ---- Bytes --------------------------------------------------------------------------------------------------------
+ */
+
+/* What a weight of bytes stands for without its scale, and the scale of its column. */
+static double weight_of(const leati_ref_tensor *w, const leati_ref_tensor *zero, int64_t direction, int64_t k,
+                        int64_t column) {
+  const int64_t columns = w->dims[2], at = zero->rank == 2 ? direction * columns + column : direction;
+  return (double)(w->i[(direction * w->dims[1] + k) * columns + column] - zero->i[at]);
+}
+static double scale_of(const leati_ref_tensor *w, const leati_ref_tensor *scale, int64_t direction, int64_t column) {
+  return scale->f[scale->rank == 2 ? direction * w->dims[2] + column : direction];
+}
+
+/* A sum of integers, as exact as float32 has it, times the product of two scales. */
+static number scaled_sum(double total, double off, double scale) {
+  return (number){total * scale, (off + leati_ref_bound_ulps(fabs(total) + off, 3)) * fabs(scale)};
+}
+
+/* A whole number between the two that a quotient in float32 may be rounded to. */
+static double least_whole(double x) {
+  return nearbyint(x - 2 * LEATI_REF_ULP * fabs(x));
+}
+static double most_whole(double x) {
+  return nearbyint(x + 2 * LEATI_REF_ULP * fabs(x));
+}
+static double within(double x, double low, double high) {
+  return fmin(fmax(x, low), high);
+}
+
+/* What states stand for when each row of them is quantised by its own range. A state that is off by little may become
+ * the next byte, which is off by a scale. */
+static void quantize_states(const layer *l, const leati_ref_tensor *h, leati_ref_tensor *out) {
+  for (int64_t b = 0; b < l->batch; b++) {
+    /* Of all that they may be, the narrowest and the widest range. */
+    double low[2] = {0, 0}, high[2] = {0, 0};
+    for (int64_t k = b * l->units; k < (b + 1) * l->units; k++) {
+      for (int wide = 0; wide < 2; wide++) {
+        const double off = wide != 0 ? h->bound[k] : -h->bound[k];
+        low[wide] = fmin(low[wide], h->f[k] - off);
+        high[wide] = fmax(high[wide], h->f[k] + off);
+      }
+    }
+    const double narrow = (high[0] - low[0]) / 255, wide = (high[1] - low[1]) / 255;
+    const bool flat = narrow < 2 * FLT_MIN; /* its scale may be 1 */
+    const double least_zero = flat ? 0 : within(least_whole(-low[0] / (high[1] - low[0]) * 255), 0, 255);
+    const double most_zero = flat ? 255 : within(most_whole(-low[1] / (high[0] - low[1]) * 255), 0, 255);
+    for (int64_t k = b * l->units; k < (b + 1) * l->units; k++) {
+      const double from = h->f[k] - h->bound[k], to = h->f[k] + h->bound[k];
+      double least = -255 * wide, most = 255 * wide;
+      if (!flat) {
+        const double low_steps = within(least_whole(from / (from < 0 ? narrow : wide)), -most_zero, 255 - most_zero);
+        const double high_steps = within(most_whole(to / (to < 0 ? wide : narrow)), -least_zero, 255 - least_zero);
+        least = low_steps * (low_steps < 0 ? wide : narrow);
+        most = high_steps * (high_steps < 0 ? narrow : wide);
+      }
+      put(out, k, (number){(least + most) / 2, (most - least) / 2 + leati_ref_bound_ulps(most - least, 1)});
+    }
+  }
+}
+
 /* The product of an input with the weights of a gate. */
 static number input_sum(const layer *l, int64_t direction, int64_t gate, int64_t t, int64_t b, int64_t unit) {
   const int64_t row = l->batch_first ? b * l->steps + t : t * l->batch + b;
   const int64_t column = (direction * l->gates + gate) * l->units + unit;
+  if (l->w_scale != NULL) {
+    const int64_t own = gate * l->units + unit;
+    double total = 0;
+    for (int64_t k = 0; k < l->input; k++) {
+      total += (double)(leati_ref_dynamic_byte(l->x_by, l->x->f[row * l->input + k]) - l->x_by.zero) *
+               weight_of(l->w, l->w_zero, direction, k, own);
+    }
+    return scaled_sum(total, 0, l->x_by.scale * scale_of(l->w, l->w_scale, direction, own));
+  }
   leati_ref_products p = {0};
   for (int64_t k = 0; k < l->input; k++) {
     leati_ref_add_product(&p, l->x->f[row * l->input + k], l->w->f[column * l->input + k]);
@@ -170,13 +244,18 @@ static number input_sum(const layer *l, int64_t direction, int64_t gate, int64_t
 static number state_sum(const layer *l, int64_t direction, int64_t gate, const leati_ref_tensor *h, int64_t b,
                         int64_t unit) {
   const int64_t row = (direction * l->gates + gate) * l->units + unit;
+  const int64_t column = gate * l->units + unit;
   double total = 0, magnitude = 0, off = 0;
   for (int64_t k = 0; k < l->units; k++) {
-    const double weight = l->r->f[row * l->units + k];
+    const double weight =
+        l->r_scale != NULL ? weight_of(l->r, l->r_zero, direction, k, column) : l->r->f[row * l->units + k];
     const number x = at(h, b * l->units + k);
     total += weight * x.value;
     magnitude += fabs(weight) * (fabs(x.value) + x.bound);
     off += fabs(weight) * x.bound;
+  }
+  if (l->r_scale != NULL) {
+    return scaled_sum(total, off, scale_of(l->r, l->r_scale, direction, column));
   }
   return (number){total, isfinite(total) ? off + leati_ref_bound_sum(l->units, magnitude) : 0};
 }
@@ -247,9 +326,13 @@ static bool fill_gate(const layer *l, int64_t direction, int64_t gate, int64_t s
 
 static bool step_lstm(const layer *l, int64_t direction, int64_t step, states *s, leati_ref_tensor g[GATES_MOST]) {
   enum { IN, OUT, FORGET, CELL };
-  bool ok = fill_gate(l, direction, IN, step, &s->h, &s->c, 0, 0, &g[IN]) &&
-            fill_gate(l, direction, CELL, step, &s->h, NULL, 0, 1, &g[CELL]) &&
-            fill_gate(l, direction, FORGET, step, &s->h, &s->c, 2, 0, &g[FORGET]);
+  const leati_ref_tensor *const h = l->r_scale != NULL ? &s->multiplied : &s->h;
+  if (l->r_scale != NULL) {
+    quantize_states(l, &s->h, &s->multiplied);
+  }
+  bool ok = fill_gate(l, direction, IN, step, h, &s->c, 0, 0, &g[IN]) &&
+            fill_gate(l, direction, CELL, step, h, NULL, 0, 1, &g[CELL]) &&
+            fill_gate(l, direction, FORGET, step, h, &s->c, 2, 0, &g[FORGET]);
   EACH(l, b, u) {
     const int64_t k = b * l->units + u;
     if (step < length_of(l, b)) {
@@ -261,7 +344,7 @@ static bool step_lstm(const layer *l, int64_t direction, int64_t step, states *s
     }
     put(&g[CELL], k, at(&s->c, k));
   }
-  ok = ok && fill_gate(l, direction, OUT, step, &s->h, &s->c, 1, 0, &g[OUT]) && activate(l, direction, 2, &g[CELL]);
+  ok = ok && fill_gate(l, direction, OUT, step, h, &s->c, 1, 0, &g[OUT]) && activate(l, direction, 2, &g[CELL]);
   EACH(l, b, u) {
     const int64_t k = b * l->units + u;
     if (step < length_of(l, b)) {
@@ -329,7 +412,7 @@ static void set_y(const layer *l, int64_t direction, int64_t t, int64_t b, int64
 
 static bool run_direction(const layer *l, int64_t direction) {
   leati_ref_node *const node = l->node;
-  states s = {.h = plane(l), .c = plane(l)};
+  states s = {.h = plane(l), .c = plane(l), .multiplied = plane(l)};
   leati_ref_tensor g[GATES_MOST];
   bool ok = true;
   for (int i = 0; i < GATES_MOST; i++) {
@@ -363,6 +446,7 @@ static bool run_direction(const layer *l, int64_t direction) {
   }
   leati_ref_tensor_clear(&s.h);
   leati_ref_tensor_clear(&s.c);
+  leati_ref_tensor_clear(&s.multiplied);
   return ok;
 }
 
@@ -372,6 +456,13 @@ static bool has_shape(const leati_ref_tensor *tensor, int32_t rank, const int64_
     has = tensor->dims[d] == dims[d];
   }
   return has;
+}
+
+/* Whether bytes have one scale and one zero point for each direction, or for each column of it. */
+static bool are_scales(const layer *l, const leati_ref_tensor *scale, const leati_ref_tensor *zero) {
+  const int64_t dims[] = {l->directions, l->gates * l->units};
+  return scale == NULL ||
+         (has_shape(scale, scale->rank == 1 ? 1 : 2, dims) && zero != NULL && has_shape(zero, scale->rank, dims));
 }
 
 static bool run_layer(leati_ref_node *node, int64_t gates, int64_t activations) {
@@ -387,20 +478,29 @@ static bool run_layer(leati_ref_node *node, int64_t gates, int64_t activations) 
              .lengths = leati_ref_input(node, 4),
              .initial_h = leati_ref_input(node, 5),
              .initial_c = leati_ref_input(node, 6),
-             .peepholes = leati_ref_input(node, 7)};
-  if (l.x->rank != 3 || l.r->rank != 3) {
-    return leati_ref_fail(node, "%s: X and R have three dimensions", node->name);
+             .peepholes = leati_ref_input(node, 7),
+             .w_scale = leati_ref_input(node, 8),
+             .w_zero = leati_ref_input(node, 9),
+             .r_scale = leati_ref_input(node, 10),
+             .r_zero = leati_ref_input(node, 11)};
+  const bool bytes = !leati_ref_type_is_float(l.r->type);
+  if (l.x->rank != 3 || l.r->rank != 3 || bytes != (l.w_scale != NULL)) {
+    return leati_ref_fail(node, "%s: X and R have three dimensions, and bytes have scales", node->name);
   }
   l.steps = l.x->dims[l.batch_first ? 1 : 0];
   l.batch = l.x->dims[l.batch_first ? 0 : 1];
   l.input = l.x->dims[2];
-  l.units = l.r->dims[2];
+  l.units = l.r->dims[bytes ? 1 : 2];
+  if (bytes) {
+    l.x_by = leati_ref_dynamic_of(l.x);
+  }
   const int64_t rows = gates * l.units, outer = l.batch_first ? l.batch : l.directions;
   const int64_t inner = l.batch_first ? l.directions : l.batch;
   const leat_attribute *const names = leati_ref_attribute(node, "activations");
   if (l.units == 0 || leati_ref_int(node, "hidden_size", l.units) != l.units ||
-      !has_shape(l.w, 3, (const int64_t[]){l.directions, rows, l.input}) ||
-      !has_shape(l.r, 3, (const int64_t[]){l.directions, rows, l.units}) ||
+      !has_shape(l.w, 3, (const int64_t[]){l.directions, bytes ? l.input : rows, bytes ? rows : l.input}) ||
+      !has_shape(l.r, 3, (const int64_t[]){l.directions, bytes ? l.units : rows, bytes ? rows : l.units}) ||
+      !are_scales(&l, l.w_scale, l.w_zero) || !are_scales(&l, l.r_scale, l.r_zero) ||
       !has_shape(l.bias, 2, (const int64_t[]){l.directions, 2 * rows}) ||
       !has_shape(l.lengths, 1, (const int64_t[]){l.batch}) ||
       !has_shape(l.initial_h, 3, (const int64_t[]){outer, inner, l.units}) ||
@@ -434,8 +534,5 @@ static bool run_rnn(leati_ref_node *node) {
 }
 
 const leati_ref_entry leati_ref_recurrent[] = {
-    {"LSTM", run_lstm},
-    {"GRU", run_gru},
-    {"RNN", run_rnn},
-    {NULL, NULL},
+    {"LSTM", run_lstm}, {"DynamicQuantizeLSTM", run_lstm}, {"GRU", run_gru}, {"RNN", run_rnn}, {NULL, NULL},
 };

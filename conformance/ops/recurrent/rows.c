@@ -40,6 +40,25 @@
     HEAD("RNN", named, 14, 2, 0, views, used_threads), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 
+/* Layers with weights of bytes: x, weights and bias; a scale and a zero point for each direction or column, of which
+ * bytes with a sign have none but in Leat. */
+#define BYTES_OF(named, views, used_threads, attributes_given, ...)                             \
+  {                                                                                             \
+    .domain = LEAT_MICROSOFT, HEAD("DynamicQuantizeLSTM", named, 1, 3, 0, views, used_threads), \
+    .attributes = attributes_given, .inputs = {                                                 \
+      __VA_ARGS__                                                                               \
+    }                                                                                           \
+  }
+#define BYTES(t, low, high, directions, steps, batch, input, units)                              \
+  F32_RANGE(-2, 2, steps, batch, input), RANGE_OF(t, low, high, directions, input, 4 * (units)), \
+      RANGE_OF(t, low, high, directions, units, 4 * (units)), F32_RANGE(-1, 1, directions, 8 * (units))
+#define SIGNED_BYTES(...) BYTES(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
+#define UNSIGNED_BYTES(...) BYTES(LEATI_REF_UINT8, 0, 255, __VA_ARGS__)
+#define SCALES_OF(t, low, high, ...) F32_RANGE(0.0005, 0.002, __VA_ARGS__), RANGE_OF(t, low, high, __VA_ARGS__)
+#define SIGNED_SCALES(...) SCALES_OF(LEATI_REF_INT8, -9, 9, __VA_ARGS__)
+#define UNSIGNED_SCALES(...) SCALES_OF(LEATI_REF_UINT8, 100, 150, __VA_ARGS__)
+#define NO_STATES ABSENT, ABSENT, ABSENT, ABSENT
+
 #define F LEATI_REF_FLOAT32
 #define BOTH A_STRING("direction", "bidirectional")
 #define BACK A_STRING("direction", "reverse")
@@ -62,6 +81,10 @@
   GRU_OF("linear_" SIZE_NAME(steps, batch, input, units), 0, 0,                                                 \
          ATTRIBUTES(SIZE(units), A_INT("linear_before_reset", 1)), INPUTS(F, 1, 3, steps, batch, input, units), \
          ABSENT, STATE(F, 1, batch, units))
+#define BYTES_SIZED(steps, batch, input, units)                                                                       \
+  BYTES_OF(SIZE_NAME(steps, batch, input, units), 0, 0, ATTRIBUTES(SIZE(units)),                                      \
+           SIGNED_BYTES(1, steps, batch, input, units), ABSENT, STATE(F, 1, batch, units), STATE(F, 1, batch, units), \
+           ABSENT, SIGNED_SCALES(1), SIGNED_SCALES(1))
 #define RNN_SIZED(steps, batch, input, units)                                  \
   RNN_OF(SIZE_NAME(steps, batch, input, units), 0, 0, ATTRIBUTES(SIZE(units)), \
          INPUTS(F, 1, 1, steps, batch, input, units), ABSENT, STATE(F, 1, batch, units))
@@ -126,6 +149,31 @@ static const leati_op_spec specs[] = {
     LSTM_HALVES("float16", LEATI_REF_FLOAT16),
     LSTM_HALVES("bfloat16", LEATI_REF_BFLOAT16),
 
+    BYTES_OF("int8", ALL_VIEWS, THREADS_16, ATTRIBUTES(SIZE(8)), SIGNED_BYTES(1, 5, 3, 6, 8), ABSENT, STATE(F, 1, 3, 8),
+             STATE(F, 1, 3, 8), ABSENT, SIGNED_SCALES(1, 32), SIGNED_SCALES(1, 32)),
+    BYTES_OF("uint8", ALL_VIEWS, THREADS_16, ATTRIBUTES(SIZE(7), BOTH), UNSIGNED_BYTES(2, 5, 3, 6, 7), LENGTHS(0, 5, 3),
+             STATE(F, 2, 3, 7), STATE(F, 2, 3, 7), F32_RANGE(-1, 1, 2, 21), UNSIGNED_SCALES(2), UNSIGNED_SCALES(2)),
+    BYTES_OF("columns", 0, 0, ATTRIBUTES(SIZE(7), BOTH), UNSIGNED_BYTES(2, 4, 3, 6, 7), NO_STATES,
+             UNSIGNED_SCALES(2, 28), UNSIGNED_SCALES(2, 28)),
+    BYTES_OF("columns_of_one", 0, 0, ATTRIBUTES(SIZE(8), BACK), SIGNED_BYTES(1, 4, 2, 6, 8), LENGTHS(1, 4, 2), ABSENT,
+             ABSENT, ABSENT, SIGNED_SCALES(1, 32), SIGNED_SCALES(1)),
+    BYTES_OF("clip", 0, 0, ATTRIBUTES(SIZE(5), A_FLOAT("clip", 0.25f), A_INT("input_forget", 1)),
+             SIGNED_BYTES(1, 4, 2, 3, 5), NO_STATES, SIGNED_SCALES(1), SIGNED_SCALES(1)),
+    BYTES_OF("activations", 0, 0,
+             ATTRIBUTES(SIZE(5), A_STRINGS("activations", 3, "HardSigmoid", "Softsign", "Relu", "", "", "")),
+             UNSIGNED_BYTES(1, 4, 2, 3, 5), NO_STATES, UNSIGNED_SCALES(1), UNSIGNED_SCALES(1)),
+    BYTES_OF("zeros", 0, 0, NO_ATTRIBUTES, F32_RANGE(0, 0, 3, 2, 4), RANGE_OF(LEATI_REF_INT8, -128, 127, 1, 4, 20),
+             RANGE_OF(LEATI_REF_INT8, -128, 127, 1, 5, 20), ABSENT, NO_STATES, SIGNED_SCALES(1), SIGNED_SCALES(1)),
+    BYTES_OF("no_steps", 0, 0, ATTRIBUTES(SIZE(5)), SIGNED_BYTES(1, 0, 2, 3, 5), ABSENT, STATE(F, 1, 2, 5), ABSENT,
+             ABSENT, SIGNED_SCALES(1), SIGNED_SCALES(1)),
+    BYTES_OF("no_rows", 0, 0, ATTRIBUTES(SIZE(5)), SIGNED_BYTES(1, 3, 0, 3, 5), NO_STATES, SIGNED_SCALES(1),
+             SIGNED_SCALES(1)),
+    BYTES_OF("no_input", 0, 0, ATTRIBUTES(SIZE(5)), SIGNED_BYTES(1, 3, 2, 0, 5), NO_STATES, SIGNED_SCALES(1),
+             SIGNED_SCALES(1)),
+    SIZES(BYTES_SIZED),
+    BYTES_OF("3x2x3x300", 0, 0, ATTRIBUTES(SIZE(300)), UNSIGNED_BYTES(1, 3, 2, 3, 300), NO_STATES, UNSIGNED_SCALES(1),
+             UNSIGNED_SCALES(1, 1200)),
+
     GRU_OF("float32", ALL_VIEWS, THREADS_ALL, ATTRIBUTES(SIZE(8)), INPUTS(F, 1, 3, 5, 3, 6, 8), ABSENT,
            STATE(F, 1, 3, 8)),
     GRU_OF("all_inputs", VIEWS, THREADS_16, ATTRIBUTES(SIZE(7), BOTH, A_FLOAT("clip", 0.7f)),
@@ -175,32 +223,45 @@ static const leati_op_spec specs[] = {
 /* ---- What is refused ----------------------------------------------------------------------------------------------
  */
 
-#define SHAPES 8
+#define SHAPES 12
+#define SHAPES_OF_FLOATS 8
 
-/* An LSTM with inputs of given shapes, whose attribute or one of whose shapes makes no sense. */
-static void refuse(leat_case_context *ctx, const leat_attribute *attribute, uint32_t wrong, int64_t size) {
-  int64_t shapes[SHAPES][3] = {{5, 2, 3}, {1, 16, 3}, {1, 16, 4}, {1, 32, 0},
-                               {2, 0, 0}, {1, 2, 4},  {1, 2, 4},  {1, 12, 0}};
-  static const int32_t ranks[SHAPES] = {3, 3, 3, 2, 1, 3, 3, 2};
+/* An LSTM with inputs of given shapes, whose attribute or one of whose shapes makes no sense; with `bytes` the one of
+ * com.microsoft. */
+static void refuse(leat_case_context *ctx, bool bytes, const leat_attribute *attribute, uint32_t wrong, int64_t size) {
+  int64_t shapes[SHAPES][3] = {{5, 2, 3}, {1, 16, 3}, {1, 16, 4}, {1, 32, 0}, {2, 0, 0},  {1, 2, 4},
+                               {1, 2, 4}, {1, 12, 0}, {1, 0, 0},  {1, 0, 0},  {1, 16, 0}, {1, 16, 0}};
+  static const int32_t ranks[SHAPES] = {3, 3, 3, 2, 1, 3, 3, 2, 1, 1, 2, 2};
+  const uint32_t count = bytes ? SHAPES : SHAPES_OF_FLOATS;
   leat_value_info infos[SHAPES];
   const leat_value_info *inputs[SHAPES];
   const leat_attribute unit = A_INT("hidden_size", 4);
   const leat_attribute *const attributes[] = {attribute != NULL ? attribute : &unit};
-  for (uint32_t i = 0; i < SHAPES; i++) {
-    infos[i] = (leat_value_info){
-        .struct_size = sizeof infos[i], .ndim = ranks[i], .dtype = i == 4 ? LEAT_I32 : LEAT_F32, .shape = shapes[i]};
+  if (bytes) {
+    shapes[1][1] = 3;
+    shapes[2][1] = 4;
+    shapes[1][2] = shapes[2][2] = 16;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const bool is_byte = bytes && (i == 1 || i == 2 || i == 9 || i == 11);
+    infos[i] = (leat_value_info){.struct_size = sizeof infos[i],
+                                 .ndim = ranks[i],
+                                 .dtype = is_byte  ? LEAT_U8
+                                          : i == 4 ? LEAT_I32
+                                                   : LEAT_F32,
+                                 .shape = shapes[i]};
     inputs[i] = &infos[i];
   }
   if (attribute == NULL) {
     shapes[wrong][ranks[wrong] - 1] = size;
   }
   const leat_op_desc desc = {.struct_size = sizeof desc,
-                             .since_version = 14,
-                             .name = "LSTM",
-                             .domain = "",
+                             .since_version = bytes ? 1 : 14,
+                             .name = bytes ? "DynamicQuantizeLSTM" : "LSTM",
+                             .domain = bytes ? LEAT_MICROSOFT : "",
                              .attribute_count = 1,
                              .attributes = attributes,
-                             .input_count = SHAPES,
+                             .input_count = count,
                              .inputs = inputs,
                              .output_count = 3};
   leat_op *op = NULL;
@@ -210,16 +271,19 @@ static void refuse(leat_case_context *ctx, const leat_attribute *attribute, uint
                     ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
 }
 
+/* `data`: not NULL for the layer of bytes. */
 static void refused(leat_case_context *ctx, const void *data) {
+  const bool bytes = data != NULL;
   static const char *const nothing[] = {NULL, NULL, NULL};
   static const uint64_t lengths[] = {3, 3, 3};
+  enum { OF_FLOATS = 2 }; /* attributes that the layer of bytes has not */
   const leat_attribute wrong[] = {
+      A_INT("layout", 2),
+      A_INT("layout", -1),
       A_INT("hidden_size", -4),
       A_INT("hidden_size", 0),
       A_INT("hidden_size", 5),
       A_INT("hidden_size", INT64_MAX),
-      A_INT("layout", 2),
-      A_INT("layout", -1),
       A_FLOAT("clip", -1),
       A_FLOAT("clip", 0),
       A_FLOAT("clip", NAN),
@@ -237,13 +301,12 @@ static void refused(leat_case_context *ctx, const void *data) {
        .lengths = lengths},
       A_STRING("activations", "Tanh"),
       A_INT("activation_alpha", 1)};
-  (void)data;
-  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-    refuse(ctx, &wrong[i], 0, 0);
+  for (size_t i = bytes ? OF_FLOATS : 0; i < G_N_ELEMENTS(wrong); i++) {
+    refuse(ctx, bytes, &wrong[i], 0, 0);
   }
-  for (uint32_t i = 0; i < SHAPES; i++) {
+  for (uint32_t i = 0; i < (bytes ? SHAPES : SHAPES_OF_FLOATS); i++) {
     for (int64_t size = 0; size < 2; size++) {
-      refuse(ctx, NULL, i, size == 0 ? 0 : 7);
+      refuse(ctx, bytes, NULL, i, size == 0 ? 0 : 7);
     }
   }
 }
@@ -252,6 +315,10 @@ static const leat_case hostile[] = {
     {.name = "op.LSTM.refused",
      .summary = "Attributes and shapes that make no layer are refused when it is asked for.",
      .run = refused},
+    {.name = "op.DynamicQuantizeLSTM.refused",
+     .summary = "Attributes and shapes that make no layer of bytes are refused when it is asked for.",
+     .run = refused,
+     .data = ""},
 };
 
 void leati_rows_recurrent(leat_case_list *list) {

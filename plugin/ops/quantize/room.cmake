@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Quantization, and operators of quantized tensors.
-leat_room(FAMILIES quantize qlinear)
+leat_room(FAMILIES quantize qlinear SOURCES dynamic_quantize)
 
 leat_kernel(dequantize dequantize.comp TYPES F32 F16 BF16 CONSTANTS TYPE_IN)
 leat_kernel(quantize quantize.comp)

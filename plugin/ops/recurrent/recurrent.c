@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LSTM, GRU and RNN: the inputs of all steps are multiplied by their weights at once, then go the steps. */
+/* LSTM, GRU, RNN and DynamicQuantizeLSTM: the inputs of all steps are multiplied by their weights at once, then go the
+ * steps. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,13 +12,30 @@
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
 #include "ops/core/movement.h"
+#include "ops/product/integer_product.h"
 #include "ops/product/matrix_product.h"
+#include "ops/quantize/dynamic_quantize.h"
 #include "ops/recurrent/kernels/recurrent_codes.glsl"
 #include "policy/recurrence.h"
 
-enum { INPUT_X, INPUT_W, INPUT_R, INPUT_B, INPUT_LENGTHS, INPUT_H, INPUT_C, INPUT_P, INPUT_COUNT };
+enum {
+  INPUT_X,
+  INPUT_W,
+  INPUT_R,
+  INPUT_B,
+  INPUT_LENGTHS,
+  INPUT_H,
+  INPUT_C,
+  INPUT_P,
+  /* Of bytes, for a direction or each of its columns. */
+  INPUT_W_SCALE,
+  INPUT_W_ZERO,
+  INPUT_R_SCALE,
+  INPUT_R_ZERO,
+  INPUT_COUNT
+};
 enum { OUTPUT_Y, OUTPUT_H, OUTPUT_C, OUTPUT_COUNT };
-enum { LSTM, GRU, RNN };
+enum { LSTM, GRU, RNN, QUANTIZED_LSTM };
 enum { FORWARD, REVERSE, BIDIRECTIONAL };
 
 /* What the operators differ by. */
@@ -29,6 +47,7 @@ static const struct {
     [LSTM] = {4, 3, {LEAT_EW_SIGMOID, LEAT_EW_TANH, LEAT_EW_TANH}, LEATI_KERNELS_LSTM},
     [GRU] = {3, 2, {LEAT_EW_SIGMOID, LEAT_EW_TANH}, LEATI_KERNELS_GRU},
     [RNN] = {1, 1, {LEAT_EW_TANH}, LEATI_KERNELS_RNN},
+    [QUANTIZED_LSTM] = {4, 3, {LEAT_EW_SIGMOID, LEAT_EW_TANH, LEAT_EW_TANH}, LEATI_KERNELS_LSTM_QUANTIZED},
 };
 
 /* Dispatches of one call at most. */
@@ -191,17 +210,41 @@ static int32_t match(const char *op, const char *what, known_shape given, int32_
   return LEAT_OK;
 }
 
+/* Checks a scale or zero point of weights: one for a direction, or for each of its columns. */
+static int32_t match_scale(const char *op, const char *what, known_shape given, int64_t *directions, int64_t *columns,
+                           leat_error *err) {
+  int64_t *const dims[] = {directions, columns};
+  return match(op, what, given, given.ndim == 1 ? 1 : 2, dims, err);
+}
+
+/* Fails if a zero point has not as many elements as its scale. */
+static int32_t match_places(const char *op, const known_shape in[INPUT_COUNT], leat_error *err) {
+  for (uint32_t i = INPUT_W_SCALE; i < INPUT_COUNT; i += 2) {
+    if (in[i].ndim >= 0 && in[i + 1].ndim >= 0 && in[i].ndim != in[i + 1].ndim) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                        "%s: a scale of %d dimensions with a zero point of %d is not supported: both must have one, or "
+                        "both two",
+                        op, in[i].ndim, in[i + 1].ndim);
+    }
+  }
+  return LEAT_OK;
+}
+
 /* Checks all inputs, as far as they are known. */
 static int32_t match_all(const leati_op_def *def, const recurrent_state *state, const known_shape in[INPUT_COUNT],
                          recurrent_sizes *out, leat_error *err) {
   const char *const name = def->info.name;
   const int64_t gates = kinds[def->param].gates;
+  const bool bytes = def->param == QUANTIZED_LSTM; /* of weights, whose columns are of gates */
   const known_shape w = in[INPUT_W], r = in[INPUT_R];
   recurrent_sizes *const s = out;
   int64_t directions = state->directions;
   *s = (recurrent_sizes){.steps = -1, .batch = -1, .input = -1, .units = state->units};
   if (s->units < 0) {
-    s->units = r.ndim == 3 && r.shape[2] >= 0 ? r.shape[2] : w.ndim == 3 && w.shape[1] >= 0 ? w.shape[1] / gates : -1;
+    const int32_t units_at = bytes ? 1 : 2, rows_at = bytes ? 2 : 1;
+    s->units = r.ndim == 3 && r.shape[units_at] >= 0  ? r.shape[units_at]
+               : w.ndim == 3 && w.shape[rows_at] >= 0 ? w.shape[rows_at] / gates
+                                                      : -1;
   }
   if (s->units == 0 || s->units > INT32_MAX / 64) {
     return leati_fail(err, s->units == 0 ? LEAT_ERROR_INVALID_ARGUMENT : LEAT_ERROR_NOT_SUPPORTED,
@@ -211,7 +254,8 @@ static int32_t match_all(const leati_op_def *def, const recurrent_state *state, 
   int64_t peepholes = s->units < 0 ? -1 : 3 * s->units;
   const bool first = state->batch_first;
   int64_t *const x_dims[] = {first ? &s->batch : &s->steps, first ? &s->steps : &s->batch, &s->input};
-  int64_t *const w_dims[] = {&directions, &rows, &s->input}, *const r_dims[] = {&directions, &rows, &s->units};
+  int64_t *const w_dims[] = {&directions, bytes ? &s->input : &rows, bytes ? &rows : &s->input};
+  int64_t *const r_dims[] = {&directions, bytes ? &s->units : &rows, bytes ? &rows : &s->units};
   int64_t *const b_dims[] = {&directions, &biases}, *const p_dims[] = {&directions, &peepholes};
   int64_t *const length_dims[] = {&s->batch};
   int64_t *const h_dims[] = {first ? &s->batch : &directions, first ? &directions : &s->batch, &s->units};
@@ -222,13 +266,26 @@ static int32_t match_all(const leati_op_def *def, const recurrent_state *state, 
   LEATI_TRY(match(name, "sequence_lens", in[INPUT_LENGTHS], 1, length_dims, err));
   LEATI_TRY(match(name, "initial_h", in[INPUT_H], 3, h_dims, err));
   LEATI_TRY(match(name, "initial_c", in[INPUT_C], 3, h_dims, err));
-  return match(name, "P", in[INPUT_P], 2, p_dims, err);
+  LEATI_TRY(match(name, "P", in[INPUT_P], 2, p_dims, err));
+  LEATI_TRY(match_scale(name, "W_scale", in[INPUT_W_SCALE], &directions, &rows, err));
+  LEATI_TRY(match_scale(name, "W_zero_point", in[INPUT_W_ZERO], &directions, &rows, err));
+  LEATI_TRY(match_scale(name, "R_scale", in[INPUT_R_SCALE], &directions, &rows, err));
+  LEATI_TRY(match_scale(name, "R_zero_point", in[INPUT_R_ZERO], &directions, &rows, err));
+  return match_places(name, in, err);
+}
+
+/* Fails if one of the inputs behind optional ones that there have to be is absent. */
+static int32_t check_given(const leati_op_def *def, uint32_t i, bool is_given, leat_error *err) {
+  return is_given || def->param != QUANTIZED_LSTM || i < INPUT_W_SCALE
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is missing", def->info.name, i);
 }
 
 static int32_t sizes_of(const leat_op *op, const leati_call *call, recurrent_sizes *out, leat_error *err) {
   known_shape in[INPUT_COUNT];
   for (uint32_t i = 0; i < INPUT_COUNT; ++i) {
     const leati_view *const view = leati_input(call, i);
+    LEATI_TRY(check_given(leati_op_def_of(op), i, view != NULL, err));
     in[i] = view != NULL ? (known_shape){view->ndim, view->shape} : (known_shape){.ndim = -1};
   }
   return match_all(leati_op_def_of(op), leati_op_state_const(op), in, out, err);
@@ -242,6 +299,7 @@ static int32_t recurrent_supports(const leati_op_def *def, leat_device *device, 
   recurrent_sizes sizes;
   LEATI_TRY(read_state(def, desc, &state, err));
   for (uint32_t i = 0; i < INPUT_COUNT; ++i) {
+    LEATI_TRY(check_given(def, i, leati_is_given(desc, i), err));
     in[i] = leati_is_given(desc, i) ? (known_shape){desc->inputs[i].ndim, desc->inputs[i].shape}
                                     : (known_shape){.ndim = -1};
   }
@@ -268,7 +326,8 @@ static leati_recurrent_cut cut_of(const leat_op *op, const recurrent_sizes *size
                                        .batch = (uint32_t)sizes->batch,
                                        .steps = (uint32_t)sizes->steps,
                                        .directions = state->directions,
-                                       .item_size = item_size};
+                                       .item_size = item_size,
+                                       .quantized = leati_op_def_of(op)->param == QUANTIZED_LSTM};
   return leati_recurrent_cut_of(&leati_op_device(op)->traits, &shape);
 }
 
@@ -315,6 +374,7 @@ typedef struct recurrent_args {
   uint64_t initial_h, initial_c;
   uint64_t vector, h, next, own;
   uint64_t y, y_h, y_c;
+  uint64_t weight_scale, weight_zero;
   uint32_t begin, end;
   uint32_t steps, batch, units, directions;
   uint32_t fours, blocks, row_blocks;
@@ -327,6 +387,7 @@ typedef struct recurrent_args {
   uint32_t reverse;
   uint32_t input_forget, last;
   float clip;
+  uint32_t weight_column, weight_turn;
   activation activations[LEAT_RECURRENT_DIRECTIONS * LEAT_RECURRENT_ACTIVATIONS];
 } recurrent_args;
 
@@ -347,6 +408,51 @@ typedef struct recurrent_job {
 /* Input `i`, compact, or NULL where it is absent. */
 static const leati_view *given(const recurrent_job *job, uint32_t i) {
   return job->in[i].present ? &job->in[i] : NULL;
+}
+
+/* The part of a compact scale or zero point that a direction has. */
+static leati_view part_of(const leati_view *place, int64_t direction) {
+  const int64_t count = place->ndim == 2 ? place->shape[1] : 1, stride = 1;
+  leati_view part = *place;
+  leati_view_reshape(&part, 1, &count, &stride);
+  part.address += (uint64_t)(direction * count) * part.item_size;
+  return part;
+}
+
+/* The inputs of all steps, quantised together and multiplied by their weights, one direction after the other. */
+static int32_t plan_integer_products(recurrent_job *job, leati_planner *planner, const leati_call *call,
+                                     leat_error *err) {
+  leati_quantized x;
+  leati_view w;
+  const int64_t rows = job->sizes.steps * job->sizes.batch, input = job->sizes.input;
+  const int64_t columns = kinds[QUANTIZED_LSTM].gates * job->sizes.units, all = job->args.directions * columns;
+  const int64_t row_shape[] = {rows, input}, row_strides[] = {input, 1};
+  const int64_t column_shape[] = {input, columns}, column_strides[] = {columns, 1};
+  const int64_t result_shape[] = {rows, columns}, result_strides[] = {all, 1};
+  LEATI_TRY(leati_plan_dynamically_quantized(planner, &call->inputs[INPUT_X], &x, err));
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[INPUT_W], &w, err));
+  leati_view_reshape(&x.bytes, 2, row_shape, row_strides);
+  job->products = (leati_view){.type = LEAT_TYPE_FLOAT32, .ndim = 2, .shape = {rows, all}};
+  LEATI_TRY(leati_plan_temporary(planner, &job->products, err));
+  for (int64_t d = 0; d < job->args.directions; ++d) {
+    leati_view b = w, c = job->products;
+    leati_view_reshape(&b, 2, column_shape, column_strides);
+    b.address += (uint64_t)(d * input * columns);
+    leati_view_reshape(&c, 2, result_shape, result_strides);
+    c.address += (uint64_t)(d * columns) * c.item_size;
+    const leati_view scale = part_of(&job->in[INPUT_W_SCALE], d), zero = part_of(&job->in[INPUT_W_ZERO], d);
+    const leati_integer_product product = {.a = &x.bytes,
+                                           .b = &b,
+                                           .c = &c,
+                                           .c_row = all,
+                                           .floats = true,
+                                           .a_zero = &x.zero,
+                                           .b_zero = &zero,
+                                           .a_scale = &x.scale,
+                                           .b_scale = &scale};
+    LEATI_TRY(leati_plan_integer_product(planner, &product, err));
+  }
+  return LEAT_OK;
 }
 
 /* The inputs of all steps, multiplied by their weights. */
@@ -398,7 +504,8 @@ static int32_t plan_rounds(recurrent_job *job, leati_planner *planner, uint32_t 
                   {given(job, INPUT_B), &args->bias}, {given(job, INPUT_P), &args->peepholes},
                   {given(job, INPUT_LENGTHS), &args->lengths}, {first ? given(job, INPUT_H) : NULL, &args->initial_h},
                   {first ? given(job, INPUT_C) : NULL, &args->initial_c}, {takes ? &job->gated : h, &args->vector},
-                  {h, &args->h}),
+                  {h, &args->h}, {given(job, INPUT_R_SCALE), &args->weight_scale},
+                  {given(job, INPUT_R_ZERO), &args->weight_zero}),
       LEATI_WRITES({next, &args->next}, {job->own.present ? &job->own : NULL, &args->own}, {job->y, &args->y},
                    {last ? job->y_h : NULL, &args->y_h}, {last ? job->y_c : NULL, &args->y_c})};
   leati_groups_linear(planner->device, (uint64_t)args->directions * args->row_blocks * args->blocks, 1,
@@ -436,9 +543,9 @@ static void fill_strides(recurrent_job *job, bool batch_first) {
 
 /* Whether weights and initial states may be read by fours. */
 static bool has_quads(const recurrent_job *job) {
-  const uint32_t four = 4 * job->item_size;
   const leati_view *const h = given(job, INPUT_H);
-  return job->args.units % 4 == 0 && job->weights.address % four == 0 && (h == NULL || h->address % four == 0);
+  return job->args.units % 4 == 0 && job->weights.address % (4 * job->item_size) == 0 &&
+         (h == NULL || h->address % (4 * h->item_size) == 0);
 }
 
 static int32_t recurrent_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -472,16 +579,22 @@ static int32_t recurrent_plan(const leat_op *op, leati_planner *planner, const l
                               .clip = state->clip};
   memcpy(job.args.activations, state->activations, sizeof(job.args.activations));
   fill_strides(&job, state->batch_first);
-  if (job.sizes.steps != 0) {
-    LEATI_TRY(plan_products(&job, planner, call, err));
-  }
-  /* From one element of k to the next all columns: the order of images whose channels are next to each other. */
-  const leati_view ordered = leati_channels_last_order(&call->inputs[INPUT_R]);
-  LEATI_TRY(leati_plan_compact(planner, &ordered, &job.weights, err));
   for (uint32_t i = INPUT_B; i < INPUT_COUNT; ++i) {
     if (leati_input(call, i) != NULL) {
       LEATI_TRY(leati_plan_compact(planner, &call->inputs[i], &job.in[i], err));
     }
+  }
+  if (job.sizes.steps != 0) {
+    LEATI_TRY((kind == QUANTIZED_LSTM ? plan_integer_products : plan_products)(&job, planner, call, err));
+  }
+  /* From one element of k to the next all columns: as bytes lie, and in the order of images whose channels are next to
+   * each other. */
+  const leati_view *const r = &call->inputs[INPUT_R];
+  const leati_view ordered = kind == QUANTIZED_LSTM ? *r : leati_channels_last_order(r);
+  LEATI_TRY(leati_plan_compact(planner, &ordered, &job.weights, err));
+  if (kind == QUANTIZED_LSTM) {
+    job.args.weight_column = job.in[INPUT_R_SCALE].ndim == 2 ? 1 : 0;
+    job.args.weight_turn = r->type == LEAT_TYPE_UINT8 ? 0x80808080u : 0;
   }
   const uint32_t rounds = rounds_of(op), all = rounds * job.args.steps, once = rounds_at_once(&job);
   const bool gated = rounds == 2 && !cut.whole && all != 0;
@@ -489,13 +602,14 @@ static int32_t recurrent_plan(const leat_op *op, leati_planner *planner, const l
     LEATI_TRY(add_states(&job, planner, &job.h[0], err));
     LEATI_TRY(add_states(&job, planner, &job.h[1], err));
   }
-  if (gated || (kind == LSTM && all > once)) {
+  const bool has_cells = kind == LSTM || kind == QUANTIZED_LSTM;
+  if (gated || (has_cells && all > once)) {
     LEATI_TRY(add_states(&job, planner, &job.own, err));
   }
   if (gated) {
     LEATI_TRY(add_states(&job, planner, &job.gated, err));
   }
-  job.pipeline = (leati_pipeline_key){.kernel = leati_kernel_find(kinds[kind].kernels, job.weights.type),
+  job.pipeline = (leati_pipeline_key){.kernel = leati_kernel_find(kinds[kind].kernels, call->inputs[INPUT_X].type),
                                       .constants.recurrent = {.threads = cut.threads,
                                                               .rows = cut.rows,
                                                               .pass = cut.pass,
@@ -534,6 +648,9 @@ static LEATI_ATTRIBUTE(attribute_layout, "layout", INT);
            LEATI_OUTPUT_TYPES(0, 0, 0), .state_size = sizeof(recurrent_state), .param = (which), .least_rank = 3, \
            .most_rank = 3, .supports = recurrent_supports, .create = recurrent_create, .infer = recurrent_infer,  \
            LEATI_KERNELS(set, LEATI_KERNELS_OF_PRODUCTS), .plan = recurrent_plan, .transposes = recurrent_transposes)
+/* Weights of DynamicQuantizeLSTM, and what it is of. */
+static LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_bytes, "T2", LEATI_TYPES_BYTE);
 #define COMMON                                                                                      \
   &attribute_activations, &attribute_activation_alpha, &attribute_activation_beta, &attribute_clip, \
       &attribute_direction, &attribute_hidden_size
@@ -549,6 +666,12 @@ static const leati_op_def ops[] = {
               LEATI_ATTRIBUTES(COMMON, &attribute_linear_before_reset, &attribute_layout)),
     RECURRENT("RNN", RNN, LEATI_KERNELS_RNN, (7, 13), (3, 6), (0, 2), LEATI_ATTRIBUTES(COMMON)),
     RECURRENT("RNN", RNN, LEATI_KERNELS_RNN, (14, 22), (3, 6), (0, 2), LEATI_ATTRIBUTES(COMMON, &attribute_layout)),
+    LEATI_OP("DynamicQuantizeLSTM", "com.microsoft", (1, 1), (3, 12), (0, 3), .info.flags = LEAT_OP_HEAVY,
+             LEATI_TYPES(&type_float, &type_lengths, &type_bytes), LEATI_ATTRIBUTES(COMMON, &attribute_input_forget),
+             LEATI_INPUT_TYPES(0, 2, 2, 0, 1, 0, 0, 0, 0, 2, 0, 2), LEATI_OUTPUT_TYPES(0, 0, 0),
+             .state_size = sizeof(recurrent_state), .param = QUANTIZED_LSTM, .least_rank = 3, .most_rank = 3,
+             .supports = recurrent_supports, .create = recurrent_create, .infer = recurrent_infer,
+             LEATI_KERNELS(LEATI_KERNELS_LSTM_QUANTIZED), .plan = recurrent_plan),
 };
 
 const leati_op_family leati_recurrent_family = LEATI_FAMILY(ops);

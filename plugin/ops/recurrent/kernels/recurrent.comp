@@ -9,9 +9,15 @@
 // in shared memory, and one thread for each unit and row, the unit's owner, computes the gates. With WHOLE a workgroup
 // has all units and goes through many rounds, in which the states stay in shared memory; without it each round is a
 // dispatch.
+//
+// With QUANTIZED the weights are bytes, and the sums of a step are of integers: each row of the states is quantised as
+// DynamicQuantizeLinear does, by its own range.
 #include "core/kernels/divider.glsl"
 #include "core/kernels/reals.glsl"
 #include "elementwise/kernels/functions.glsl"
+#if defined(QUANTIZED)
+#include "elementwise/kernels/quotient.glsl"
+#endif
 #include "recurrent_codes.glsl"
 
 #if defined(LSTM)
@@ -50,6 +56,7 @@ struct Args {
   uint64_t next;               // and what the rounds give for those that follow;
   uint64_t own;                // what only a unit's owner reads: cells, or in the first of two rounds the update gates
   uint64_t y, y_h, y_c;        // or 0
+  uint64_t weight_scale, weight_zero; // of bytes: [direction] or [direction][gate][unit]
   uint begin, end;             // rounds
   uint steps, batch, units, directions;
   uint fours;                  // of units, of a workgroup
@@ -63,11 +70,18 @@ struct Args {
   uint reverse;
   uint input_forget, last;     // last: the rounds end the sequence
   float clip;                  // infinite: none
+  uint weight_column;          // 1: each column of the weights has a scale of its own
+  uint weight_turn;            // what makes a byte of the weights, or a zero point, one with a sign: 0 or 0x80 in each
   Activation activations[LEAT_RECURRENT_DIRECTIONS * LEAT_RECURRENT_ACTIVATIONS];
 };
 LEAT_ARGS
 
-shared vec4 partial[PASS * THREADS];
+#if defined(QUANTIZED)
+#define SUM ivec4
+#else
+#define SUM vec4
+#endif
+shared SUM partial[PASS * THREADS];
 shared vec4 states[VECTORS];
 
 uint thread = gl_LocalInvocationIndex;
@@ -124,8 +138,8 @@ uint state_at(uint row, uint unit) { return (direction * args.batch + batch_row(
 // The first `count` of four numbers, and 0.
 vec4 upto(vec4 x, uint count) { return mix(vec4(0), x, lessThan(uvec4(0, 1, 2, 3), uvec4(count))); }
 
-// Four elements of what the sums are of. Those past its end are 0.
-vec4 vector_of(uint row, uint four, bool from_initial) {
+// Four elements of the states. Those past its end are 0.
+vec4 states_of(uint row, uint four, bool from_initial) {
   if (WHOLE != 0) {
     return states[row * ((args.units + 3) >> 2) + four];
   }
@@ -146,6 +160,83 @@ vec4 vector_of(uint row, uint four, bool from_initial) {
   return upto(x, args.units - four * 4);
 }
 
+#if defined(QUANTIZED)
+shared vec4 row_scales[ROWS]; // scale, its inverse, zero point
+
+vec4 steps_of(uint row, vec4 x) {
+  const vec4 by = row_scales[row];
+  return vec4(quantized4_by(Divisor(by.x, by.y), x, int(by.z), 0, 255) - int(by.z));
+}
+
+vec2 wider(vec2 range, vec2 other) { return vec2(min(range.x, other.x), max(range.y, other.y)); }
+
+// Finds the scale of each row of the states, and with WHOLE quantises them. A row's range has as many threads as there
+// are for each.
+void quantize_rows(bool from_initial) {
+  const uint each = THREADS / ROWS, row = thread / each, i = thread - row * each, fours = (args.units + 3) >> 2;
+  vec2 range = vec2(0);
+  if (row < ROWS) {
+    for (uint four = i; four < fours; four += each) {
+      const vec4 x = states_of(row, four, from_initial);
+      [[unroll]] for (uint j = 0; j < 4; ++j) {
+        range = wider(range, vec2(x[j]));
+      }
+    }
+  }
+  partial[thread].xy = floatBitsToInt(range);
+  for (uint n = each; n > 1;) {
+    const uint next = (n + 3) / 4;
+    barrier();
+    if (row < ROWS && i < next) {
+      [[unroll]] for (uint j = 1; j < 4; ++j) {
+        if (i + j * next < n) {
+          range = wider(range, intBitsToFloat(partial[thread + j * next].xy));
+        }
+      }
+      partial[thread].xy = floatBitsToInt(range);
+    }
+    n = next;
+  }
+  if (row < ROWS && i == 0) {
+    const float exact = exact_quotient(range.y - range.x, 255.0);
+    const Divisor by = divisor_of(exact > 0.0 ? exact : 1.0);
+    row_scales[row] = vec4(by.scale, by.inverse, clamp(whole_quotient(LEAT_ANY_F32, -range.x, by.scale), 0.0, 255.0), 0);
+  }
+  barrier();
+  if (WHOLE != 0) {
+    for (uint k = thread; k < ROWS * fours; k += THREADS) {
+      states[k] = steps_of(k / fours, states[k]);
+    }
+    barrier();
+  }
+}
+
+// What the sums are of.
+vec4 vector_of(uint row, uint four, bool from_initial) {
+  const vec4 x = states_of(row, four, from_initial);
+  return WHOLE != 0 ? x : steps_of(row, x);
+}
+
+// Bytes of weights with a sign, or zero points.
+int byte_of(uint64_t from, uint at) { return bitfieldExtract(int(uint(U8(from).v[at]) ^ (args.weight_turn & 0xffu)), 0, 8); }
+vec4 bytes_of(uint word) {
+  const int x = int(word ^ args.weight_turn);
+  return vec4(ivec4(bitfieldExtract(x, 0, 8), bitfieldExtract(x, 8, 8), bitfieldExtract(x, 16, 8), x >> 24));
+}
+// Where the scale and the zero point of a column of a direction are.
+uint scale_at(uint column) { return args.weight_column != 0 ? direction * GATES * args.units + column : direction; }
+
+vec4 zeros; // of the four columns that a thread adds up
+#define LESS_ZEROS(x) ((x) - zeros)
+#define WEIGHT(at) (float(byte_of(args.weights, at)))
+#define WEIGHT4(quad) bytes_of(U32(args.weights).v[quad])
+#else
+#define vector_of states_of
+#define WEIGHT(at) ELEMENT(args.weights, at)
+#define WEIGHT4(quad) QUAD(args.weights, quad)
+#define LESS_ZEROS(x) (x)
+#endif
+
 // Weights of four neighbouring units for four elements of k. Those past an end are 0.
 struct Weights {
   vec4 k[4];
@@ -156,22 +247,23 @@ Weights weights_at(uint four, uint column, uint unit) {
     const uint k = QUADS != 0 ? four * 4 + i : min(four * 4 + i, args.units - 1);
     const uint at = (direction * args.units + k) * (GATES * args.units) + column;
     if (QUADS != 0) {
-      w.k[i] = QUAD(args.weights, at >> 2);
+      w.k[i] = LESS_ZEROS(WEIGHT4(at >> 2));
     } else {
       const uint last = args.units - 1 - unit;
-      const vec4 x = vec4(ELEMENT(args.weights, at), ELEMENT(args.weights, at + min(1, last)),
-                          ELEMENT(args.weights, at + min(2, last)), ELEMENT(args.weights, at + min(3, last)));
+      const vec4 x = LESS_ZEROS(vec4(WEIGHT(at), WEIGHT(at + min(1, last)), WEIGHT(at + min(2, last)),
+                                     WEIGHT(at + min(3, last))));
       w.k[i] = upto(x, four * 4 + i < args.units ? args.units - unit : 0);
     }
   }
   return w;
 }
 
-vec4 sums[ROWS];
+SUM sums[ROWS];
 void add(Weights w, uint four, bool from_initial) {
   [[unroll]] for (uint j = 0; j < ROWS; ++j) {
     const vec4 x = vector_of(j, four, from_initial);
-    sums[j] += (x.x * w.k[0] + x.y * w.k[1]) + (x.z * w.k[2] + x.w * w.k[3]);
+    // Of bytes these are whole numbers below 2^24, which floats hold.
+    sums[j] += SUM((x.x * w.k[0] + x.y * w.k[1]) + (x.z * w.k[2] + x.w * w.k[3]));
   }
 }
 
@@ -194,14 +286,27 @@ void load_inputs(uint step, uint length, uint row, uint unit) {
   }
 }
 
+#if defined(QUANTIZED)
+float row_scale;             // of an owner's row,
+float column_scales[GATES];  // and of its columns
+#endif
+
 // The sum of gate `g` of the round of row `row` of a pass.
 float sum_of(uint row, uint g, uint parts, uint unit) {
   const uint quads = gates * args.fours, four = g * args.fours + (unit >> 2);
+#if defined(QUANTIZED)
+  int sum = 0;
+#else
   float sum = 0;
+#endif
   for (uint part = 0; part < parts; ++part) {
     sum += partial[(row * parts + part) * quads + four][unit & 3];
   }
+#if defined(QUANTIZED)
+  return float(sum) * (row_scale * column_scales[g]);
+#else
   return sum;
+#endif
 }
 
 void store(uint64_t to, uint at, float x) { REALS(to).v[at] = NARROW(x); }
@@ -254,6 +359,15 @@ void main() {
     }
   }
 #endif
+#if defined(QUANTIZED)
+  [[unroll]] for (uint g = 0; g < GATES; ++g) {
+    column_scales[g] = owns ? F32(args.weight_scale).v[scale_at(g * args.units + unit)] : 0.0;
+  }
+  [[unroll]] for (uint i = 0; i < 4; ++i) {
+    const uint column = slot % GATES * args.units + min(column_unit + i, args.units - 1);
+    zeros[i] = float(byte_of(args.weight_zero, scale_at(column)));
+  }
+#endif
   initial = args.begin < 1 + TWICE;
   [[dont_unroll]] for (uint p = 0; p < PASSES; ++p) {
     own_h[p] = own_c[p] = 0;
@@ -301,6 +415,9 @@ void main() {
     gates = TWICE == 0 ? GATES : round == 0 ? 2 : 1;
     first_gate = TWICE != 0 && round == 1 ? 2 : 0;
     const uint parts = args.parts[round];
+#if defined(QUANTIZED)
+    quantize_rows(step == 0);
+#endif
     // What owners need besides is on its way while sums are added up.
     if (PASSES == 1 && owns && step < lengths[0]) {
       load_inputs(step, lengths[0], my_row, unit);
@@ -309,7 +426,7 @@ void main() {
     const uint part = TWICE == 0 ? slot / GATES : round == 0 ? slot / 2 : slot;
     const uint gate = slot - part * gates;
     [[unroll]] for (uint j = 0; j < ROWS; ++j) {
-      sums[j] = vec4(0);
+      sums[j] = SUM(0);
     }
     const bool from_initial = step == 0 && round == 0;
     if (in_range && part < parts) {
@@ -339,6 +456,9 @@ void main() {
       if (owns && row0 + row < args.batch) {
         const bool lives = step < lengths[p];
         float next = own_h[p];
+#if defined(QUANTIZED)
+        row_scale = row_scales[row].x;
+#endif
         if (lives) {
           if (PASSES > 1) {
             load_inputs(step, lengths[p], row, unit);

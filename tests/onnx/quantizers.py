@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares what ONNX Runtime's quantisers write on Leat with ONNX Runtime's CPU provider.
+
+usage: quantizers.py LIBRARY
+
+No model may leave its node to the CPU provider. Exit status: 0, or 1 if an answer is wrong, 77 if there is no device.
+"""
+import sys
+
+import numpy as np
+import onnxruntime as ort
+from onnx import helper, numpy_helper
+
+import on_leat
+
+FLOAT = 1
+
+
+def model_of(op, shape, inputs, outputs, **attributes):
+    """A model of one node of com.microsoft: its first input is x, of floats of a shape, the others are constants by
+    name, None where there is none."""
+    names = ["x"] + [name if value is not None else "" for name, value in inputs.items()]
+    node = helper.make_node(op, names, outputs, domain="com.microsoft", **attributes)
+    graph = helper.make_graph([node], op, [helper.make_tensor_value_info("x", FLOAT, shape)],
+                              [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs if name],
+                              [numpy_helper.from_array(v, name) for name, v in inputs.items() if v is not None])
+    domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=domains, ir_version=9).SerializeToString()
+
+
+def bytes_of(rng, dtype, shape):
+    least = np.iinfo(dtype).min
+    return rng.integers(least, least + 256, shape).astype(dtype)
+
+
+def scales_of(rng, dtype, shape, most):
+    """Scales and zero points. The CPU provider takes no zero points of int8 by column, and one for all columns else."""
+    zero = 131 if dtype == np.uint8 else 0 if len(shape) > 1 else 3
+    return rng.uniform(most / 2, most, shape).astype(np.float32), np.full(shape, zero, dtype)
+
+
+def lstm(rng, dtype, by_column, steps, rows, size, units, directions):
+    """A layer, its input, and how far states may be off where rounding makes a byte of them the next one: a step of
+    1/255 of their range, from -1 to 1, times the weights of a column."""
+    columns, most = 4 * units, 1 / (128 * units ** 0.5)
+    shape = (directions, columns) if by_column else (directions,)
+    inputs = {"w": bytes_of(rng, dtype, (directions, size, columns)),
+              "r": bytes_of(rng, dtype, (directions, units, columns)),
+              "b": rng.uniform(-1, 1, (directions, 2 * columns)).astype(np.float32), "lengths": None,
+              "h": rng.uniform(-1, 1, (directions, rows, units)).astype(np.float32), "c": None, "p": None}
+    for name in "wr":
+        inputs[f"{name}_scale"], inputs[f"{name}_zero"] = scales_of(rng, dtype, shape, most)
+    model = model_of("DynamicQuantizeLSTM", (steps, rows, size), inputs, ["y", "y_h", "y_c"], hidden_size=units,
+                     direction="bidirectional" if directions == 2 else "forward")
+    weights = (inputs["r"].astype(float) - inputs["r_zero"].flat[0]) * most
+    return model, rng.uniform(-2, 2, (steps, rows, size)).astype(np.float32), np.abs(weights).sum(1).max() * 2 / 255
+
+
+def compare_lstms(rng, devices):
+    """All elements are within the step of a byte, and most within what floats are rounded by."""
+    wrong = []
+    cases = [(np.int8, False, 9, 1, 5, 8, 1), (np.int8, True, 7, 3, 4, 20, 2), (np.uint8, False, 6, 1, 16, 260, 2)]
+    for case in cases:
+        model, x, step = lstm(rng, *case)
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = case[3]  # each row is quantised by itself where each has a thread
+        wanted = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]).run(None, {"x": x})
+        for a, b in zip(on_leat.session(model, devices).run(None, {"x": x}), wanted):
+            off = np.abs(a - b)
+            if not (off.max() <= step and np.mean(off <= 1e-5) > 0.5):
+                wrong.append(f"DynamicQuantizeLSTM {case}: off by {off.max():.3g}, {np.mean(off > 1e-5):.2f} of all")
+    return len(cases), wrong
+
+
+def main():
+    devices = on_leat.devices_of_command_line(__doc__.splitlines()[2])
+    count, wrong = compare_lstms(np.random.default_rng(1), devices)
+    print("\n".join([*wrong, f"{count} models, {len(wrong)} wrong"]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
