@@ -167,7 +167,7 @@ typedef struct dequantize_args {
 static int32_t dequantize_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                    leat_error *err) {
   (void)device;
-  linear_state state;
+  linear_state state = {0};
   LEATI_TRY(read_attributes(def, desc, &state, err));
   return (state.output & ~LEATI_TYPES_REAL) == 0
              ? LEAT_OK
@@ -219,7 +219,7 @@ typedef struct quantize_args {
 static int32_t quantize_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                  leat_error *err) {
   (void)device;
-  linear_state state;
+  linear_state state = {0};
   LEATI_TRY(read_attributes(def, desc, &state, err));
   if ((state.output & ~TYPES_QUANTIZED) != 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output_dtype is %s; it must be an integer of 8 or 16 bits",
