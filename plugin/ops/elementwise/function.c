@@ -16,38 +16,38 @@ LEATI_ATTRIBUTE(leati_attribute_activation_alpha, "activation_alpha", FLOAT);
 LEATI_ATTRIBUTE(leati_attribute_activation_beta, "activation_beta", FLOAT);
 LEATI_ATTRIBUTE(leati_attribute_activation_gamma, "activation_gamma", FLOAT);
 
-/* Functions that have parameters or may be activations, under the name of their operator. FastGelu is Gelu with its
- * tanh approximation; Clip's bounds, inputs of the operator, are parameters here. */
-typedef struct definition {
-  const char *name;
-  uint32_t operation;
-  uint32_t count;            /* parameters */
-  const char *attributes[2]; /* of the operator, for the parameters */
-  float otherwise[2];        /* where they are not given */
-} definition;
-
-static const definition definitions[] = {
-    {"Relu", LEAT_EW_RELU, 0, {NULL, NULL}, {0.0f, 0.0f}},
-    {"Clip", LEAT_EW_CLIP, 2, {"alpha", "beta"}, {-FLT_MAX, FLT_MAX}},
-    {"LeakyRelu", LEAT_EW_LEAKY_RELU, 1, {"alpha", NULL}, {0.01f, 0.0f}},
-    {"ThresholdedRelu", LEAT_EW_THRESHOLDED_RELU, 1, {"alpha", NULL}, {1.0f, 0.0f}},
-    {"HardSigmoid", LEAT_EW_HARD_SIGMOID, 2, {"alpha", "beta"}, {0.2f, 0.5f}},
-    {"HardSwish", LEAT_EW_HARD_SWISH, 0, {NULL, NULL}, {0.0f, 0.0f}},
-    {"Softsign", LEAT_EW_SOFTSIGN, 0, {NULL, NULL}, {0.0f, 0.0f}},
-    {"Shrink", LEAT_EW_SHRINK, 2, {"lambd", "bias"}, {0.5f, 0.0f}},
-    {"Sigmoid", LEAT_EW_SIGMOID, 0, {NULL, NULL}, {0.0f, 0.0f}},
-    {"Tanh", LEAT_EW_TANH, 0, {NULL, NULL}, {0.0f, 0.0f}},
-    {"Swish", LEAT_EW_SWISH, 1, {"alpha", NULL}, {1.0f, 0.0f}},
-    {"QuickGelu", LEAT_EW_SWISH, 1, {"alpha", NULL}, {1.702f, 0.0f}},
-    {"Gelu", LEAT_EW_GELU, 0, {NULL, NULL}, {0.0f, 0.0f}},
-    {"FastGelu", LEAT_EW_GELU_TANH, 0, {NULL, NULL}, {0.0f, 0.0f}},
-    {"Mish", LEAT_EW_MISH, 0, {NULL, NULL}, {0.0f, 0.0f}},
-    {"Softplus", LEAT_EW_SOFTPLUS, 0, {NULL, NULL}, {0.0f, 0.0f}},
-    {"Elu", LEAT_EW_ELU, 1, {"alpha", NULL}, {1.0f, 0.0f}},
-    {"Selu", LEAT_EW_SELU, 2, {"alpha", "gamma"}, {1.67326319217681884765625f, 1.05070102214813232421875f}},
-    {"Celu", LEAT_EW_CELU, 1, {"alpha", NULL}, {1.0f, 0.0f}},
+/* No number twice, which two members of one name would be, and each where kernels look for it. */
+struct numbers {
+#define FUNCTION(number, code) unsigned char number_##number;
+#define RANGED(number, code, first, end) \
+  FUNCTION(number, code)                 \
+  _Static_assert((number) >= (first) && (number) < (end), #code " is out of range");
+#define PLAIN_FUNCTION(number, code, value) RANGED(number, code, 0, LEAT_EW_FIRST_EXPONENTIAL)
+#define EXPONENTIAL_FUNCTION(number, code, value) \
+  RANGED(number, code, LEAT_EW_FIRST_EXPONENTIAL, LEAT_EW_FIRST_TRIGONOMETRIC)
+#define TRIGONOMETRIC_FUNCTION(number, code, value) RANGED(number, code, LEAT_EW_FIRST_TRIGONOMETRIC, LEAT_EW_ADD)
+#include "ops/elementwise/functions.inc"
 };
-#define DEFINITION_COUNT (sizeof(definitions) / sizeof(definitions[0]))
+
+enum { PROGRAM = 1, ACTIVATION = 2 };
+#define NO_ATTRIBUTE .parameter_count = 0
+#define ONE_ATTRIBUTE(name_, default_) .parameter_count = 1, .attributes[0] = #name_, .otherwise[0] = default_
+#define TWO_ATTRIBUTES(first, first_default, second, second_default)                                      \
+  .parameter_count = 2, .attributes[0] = #first, .attributes[1] = #second, .otherwise[0] = first_default, \
+  .otherwise[1] = second_default
+#define APPROXIMATE NO_ATTRIBUTE
+
+const leati_function_name leati_function_names[] = {
+#define NAME(name_, code, uses, ...)       \
+  {.name = #name_,                         \
+   .operation = LEAT_EW_##code,            \
+   .program = ((uses)&PROGRAM) != 0,       \
+   .activation = ((uses)&ACTIVATION) != 0, \
+   __VA_ARGS__},
+#include "ops/elementwise/functions.inc"
+};
+#define NAME_COUNT (sizeof(leati_function_names) / sizeof(leati_function_names[0]))
+const uint32_t leati_function_name_count = NAME_COUNT;
 
 void leati_clip_limits(uint64_t type, float out[2]) {
   out[1] = type == LEAT_TYPE_FLOAT16 ? 65504.0f : type == LEAT_TYPE_BFLOAT16 ? 0x1.fep127f : FLT_MAX;
@@ -64,41 +64,46 @@ void leati_function_parameters(const leati_function *function, uint64_t type, fl
   }
 }
 
-void leati_function_read(const leati_op_desc *desc, uint32_t operation, leati_function *out) {
-  *out = (leati_function){.operation = operation};
-  const definition *d = definitions;
-  while (d < definitions + DEFINITION_COUNT && d->operation != operation) {
-    ++d;
+const leati_function_name *leati_function_find(const char *name, uint64_t length) {
+  for (const leati_function_name *f = leati_function_names; f < leati_function_names + NAME_COUNT; ++f) {
+    if (strlen(f->name) == length && memcmp(f->name, name, (size_t)length) == 0) {
+      return f;
+    }
   }
-  for (uint32_t k = 0; d < definitions + DEFINITION_COUNT && k < d->count; ++k) {
-    out->parameters[k] = leati_attr_float(desc, d->attributes[k], d->otherwise[k]);
+  return NULL;
+}
+
+void leati_function_read(const leati_op_desc *desc, const char *name, uint32_t operation, leati_function *out) {
+  const leati_function_name *const f = name != NULL ? leati_function_find(name, strlen(name)) : NULL;
+  *out = (leati_function){.operation = operation};
+  for (uint32_t k = 0; f != NULL && k < f->parameter_count; ++k) {
+    out->parameters[k] = leati_attr_float(desc, f->attributes[k], f->otherwise[k]);
   }
 }
 
 const char *leati_function_activation(const leati_function *function, uint32_t *out_count) {
-  for (const definition *d = definitions; d < definitions + DEFINITION_COUNT; ++d) {
-    if (d->operation == function->operation) {
-      *out_count = d->count;
-      return d->name;
+  for (const leati_function_name *f = leati_function_names; f < leati_function_names + NAME_COUNT; ++f) {
+    if (f->activation && f->operation == function->operation) {
+      *out_count = f->parameter_count;
+      return f->name;
     }
   }
   return NULL;
 }
 
 /* The function that the attribute names, or NULL; what is not known is told. */
-static int32_t find_activation(const leati_op_def *def, const leat_attribute *name, const definition **out,
+static int32_t find_activation(const leati_op_def *def, const leat_attribute *name, const leati_function_name **out,
                                leat_error *err) {
-  for (const definition *d = definitions; d < definitions + DEFINITION_COUNT; ++d) {
-    if (name->string[0] == d->name[0] && name->count == strlen(d->name) &&
-        memcmp(name->string, d->name, (size_t)name->count) == 0) {
-      *out = d;
-      return LEAT_OK;
-    }
+  *out = leati_function_find(name->string, name->count);
+  if (*out != NULL && (*out)->activation) {
+    return LEAT_OK;
   }
   char known[512] = "";
   size_t used = 0;
-  for (const definition *d = definitions; d < definitions + DEFINITION_COUNT; ++d) {
-    used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used == 0 ? "" : ", ", d->name);
+  for (const leati_function_name *f = leati_function_names; f < leati_function_names + NAME_COUNT; ++f) {
+    if (f->activation) {
+      used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used == 0 ? "" : ", ", f->name);
+    }
   }
   return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: activation '%.*s' is not supported; those that are: %s",
                     def->info.name, name->count < 64 ? (int)name->count : 64, name->string, known);
@@ -112,14 +117,14 @@ static int32_t read_activation(const leati_op_def *def, const leati_op_desc *des
   if (name == NULL || name->count == 0) {
     return LEAT_OK;
   }
-  const definition *found;
+  const leati_function_name *found;
   LEATI_TRY(find_activation(def, name, &found, err));
-  if (list != NULL && list->count > found->count) {
+  if (list != NULL && list->count > found->parameter_count) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s has %llu elements; activation %s has %u parameters",
-                      def->info.name, list_of, (unsigned long long)list->count, found->name, found->count);
+                      def->info.name, list_of, (unsigned long long)list->count, found->name, found->parameter_count);
   }
   out->operation = found->operation;
-  for (uint32_t k = 0; k < found->count; ++k) {
+  for (uint32_t k = 0; k < found->parameter_count; ++k) {
     char by_name[32];
     (void)snprintf(by_name, sizeof(by_name), "activation_%s", found->attributes[k]);
     out->parameters[k] =

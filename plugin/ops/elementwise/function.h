@@ -21,8 +21,27 @@ void leati_clip_limits(uint64_t type, float out[2]);
 /** The parameters for a kernel whose results are of a floating-point type. */
 void leati_function_parameters(const leati_function *function, uint64_t type, float out[2]);
 
-/** Reads the parameters of a function from the attributes that its own operator has for them. */
-void leati_function_read(const leati_op_desc *desc, uint32_t operation, leati_function *out);
+/** A name that a function of one number has. */
+typedef struct leati_function_name {
+  const char *name;
+  uint32_t operation; /**< LEAT_EW_* */
+  bool program;       /**< of the programs of leat.Pointwise, whose operands are the number and then the parameters */
+  bool activation;    /**< of fused operators */
+  uint32_t parameter_count;
+  const char *attributes[2]; /**< of its own operator, for the parameters */
+  float otherwise[2];        /**< where they are not given */
+} leati_function_name;
+
+/** All of them: functions.inc. */
+extern const leati_function_name leati_function_names[];
+extern const uint32_t leati_function_name_count;
+
+/** The first of a name, which need not end with '\0'; NULL: there is none. */
+const leati_function_name *leati_function_find(const char *name, uint64_t length);
+
+/** Reads the parameters of a function from the attributes that the operator of this name has for them.
+ * @param name [in] NULL, or of no function of one number: it has none */
+void leati_function_read(const leati_op_desc *desc, const char *name, uint32_t operation, leati_function *out);
 
 /** The function that an operator of the unary family computes; NULL: the operator is another one. (unary.c) */
 const leati_function *leati_function_of(const leat_op *op);

@@ -23,73 +23,63 @@ static int64_t modulus(int64_t a, int64_t b) {
 }
 
 /* Sums and products wrap. */
-static int64_t whole(uint32_t operation, int64_t a, int64_t b) {
+static int64_t whole(uint32_t operation, int64_t x, int64_t y) {
   switch (operation) {
-    case LEAT_EW_NEG:
-      return (int64_t)(0 - (uint64_t)a);
-    case LEAT_EW_ABS:
-      return a < 0 ? (int64_t)(0 - (uint64_t)a) : a;
-    case LEAT_EW_NOT:
-      return a == 0;
+#define HOST_WHOLE(code, value) \
+  case LEAT_EW_##code:          \
+    return value;
+#include "ops/elementwise/functions.inc"
     case LEAT_EW_ADD:
-      return (int64_t)((uint64_t)a + (uint64_t)b);
+      return (int64_t)((uint64_t)x + (uint64_t)y);
     case LEAT_EW_SUB:
-      return (int64_t)((uint64_t)a - (uint64_t)b);
+      return (int64_t)((uint64_t)x - (uint64_t)y);
     case LEAT_EW_MUL:
-      return (int64_t)((uint64_t)a * (uint64_t)b);
+      return (int64_t)((uint64_t)x * (uint64_t)y);
     case LEAT_EW_DIV:
-      return quotient(a, b);
+      return quotient(x, y);
     case LEAT_EW_MOD:
-      return modulus(a, b);
+      return modulus(x, y);
     case LEAT_EW_FMOD:
-      return remainder_of(a, b);
+      return remainder_of(x, y);
     case LEAT_EW_MIN:
-      return a < b ? a : b;
+      return x < y ? x : y;
     case LEAT_EW_MAX:
-      return a > b ? a : b;
+      return x > y ? x : y;
     case LEAT_EW_EQUAL:
-      return a == b;
+      return x == y;
     case LEAT_EW_LESS:
-      return a < b;
+      return x < y;
     case LEAT_EW_GREATER:
-      return a > b;
+      return x > y;
     case LEAT_EW_LESS_OR_EQUAL:
-      return a <= b;
+      return x <= y;
     case LEAT_EW_GREATER_OR_EQUAL:
-      return a >= b;
+      return x >= y;
     case LEAT_EW_AND:
-      return a != 0 && b != 0;
+      return x != 0 && y != 0;
     default: /* LEAT_EW_OR */
-      return a != 0 || b != 0;
+      return x != 0 || y != 0;
   }
 }
 
-static float real(uint32_t operation, float a, float b) {
+static float real(uint32_t operation, float x, float y) {
   switch (operation) {
-    case LEAT_EW_NEG:
-      return -a;
-    case LEAT_EW_ABS:
-      return fabsf(a);
-    case LEAT_EW_SQRT:
-      return sqrtf(a);
-    case LEAT_EW_RECIPROCAL:
-      return 1.0f / a;
-    case LEAT_EW_FLOOR:
-      return floorf(a);
-    case LEAT_EW_CEIL:
-      return ceilf(a);
+#define HOST_REAL(code, value) \
+  case LEAT_EW_##code:         \
+    return value;
+#include "ops/elementwise/functions.inc"
     case LEAT_EW_ADD:
-      return a + b;
+      return x + y;
     case LEAT_EW_SUB:
-      return a - b;
+      return x - y;
     case LEAT_EW_MUL:
-      return a * b;
+      return x * y;
     case LEAT_EW_DIV:
-      return a / b;
+      return x / y;
     case LEAT_EW_MIN:
-      return isnan(a) || a < b ? a : b;
+      return isnan(x) || x < y ? x : y;
     default: /* LEAT_EW_MAX */
-      return isnan(a) || a > b ? a : b;
+      return isnan(x) || x > y ? x : y;
   }
 }
 

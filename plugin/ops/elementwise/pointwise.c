@@ -98,46 +98,8 @@ typedef struct function {
   uint32_t operation, operands;
 } function;
 
+/* Of more than one number. */
 static const function functions[] = {
-    {"Neg", LEAT_EW_NEG, 1},
-    {"Abs", LEAT_EW_ABS, 1},
-    {"Sign", LEAT_EW_SIGN, 1},
-    {"Sqrt", LEAT_EW_SQRT, 1},
-    {"Reciprocal", LEAT_EW_RECIPROCAL, 1},
-    {"Relu", LEAT_EW_RELU, 1},
-    {"LeakyRelu", LEAT_EW_LEAKY_RELU, 2},
-    {"HardSigmoid", LEAT_EW_HARD_SIGMOID, 3},
-    {"HardSwish", LEAT_EW_HARD_SWISH, 1},
-    {"Floor", LEAT_EW_FLOOR, 1},
-    {"Ceil", LEAT_EW_CEIL, 1},
-    {"Round", LEAT_EW_ROUND, 1},
-    {"Softsign", LEAT_EW_SOFTSIGN, 1},
-    {"ThresholdedRelu", LEAT_EW_THRESHOLDED_RELU, 2},
-    {"Shrink", LEAT_EW_SHRINK, 3},
-    {"Exp", LEAT_EW_EXP, 1},
-    {"Log", LEAT_EW_LOG, 1},
-    {"Erf", LEAT_EW_ERF, 1},
-    {"Tanh", LEAT_EW_TANH, 1},
-    {"Sigmoid", LEAT_EW_SIGMOID, 1},
-    {"Gelu", LEAT_EW_GELU, 1},
-    {"FastGelu", LEAT_EW_GELU_TANH, 1},
-    {"Softplus", LEAT_EW_SOFTPLUS, 1},
-    {"Elu", LEAT_EW_ELU, 2},
-    {"Selu", LEAT_EW_SELU, 3},
-    {"Celu", LEAT_EW_CELU, 2},
-    {"Mish", LEAT_EW_MISH, 1},
-    {"Swish", LEAT_EW_SWISH, 2},
-    {"Sin", LEAT_EW_SIN, 1},
-    {"Cos", LEAT_EW_COS, 1},
-    {"Tan", LEAT_EW_TAN, 1},
-    {"Asin", LEAT_EW_ASIN, 1},
-    {"Acos", LEAT_EW_ACOS, 1},
-    {"Atan", LEAT_EW_ATAN, 1},
-    {"Sinh", LEAT_EW_SINH, 1},
-    {"Cosh", LEAT_EW_COSH, 1},
-    {"Asinh", LEAT_EW_ASINH, 1},
-    {"Acosh", LEAT_EW_ACOSH, 1},
-    {"Atanh", LEAT_EW_ATANH, 1},
     {"Add", LEAT_EW_ADD, 2},
     {"Sub", LEAT_EW_SUB, 2},
     {"Mul", LEAT_EW_MUL, 2},
@@ -158,20 +120,39 @@ static const function functions[] = {
 };
 #define FUNCTION_COUNT (sizeof(functions) / sizeof(functions[0]))
 
-static const function *find_function(const char *name, size_t size) {
-  for (const function *f = functions; f < functions + FUNCTION_COUNT; ++f) {
-    if (strlen(f->name) == size && memcmp(f->name, name, size) == 0) {
-      return f;
+/* The function `*at` of all, those of one number first, and moves on; false: there are no more. */
+static bool next_function(uint32_t *at, function *out) {
+  while (*at < leati_function_name_count && !leati_function_names[*at].program) {
+    ++*at;
+  }
+  if (*at < leati_function_name_count) {
+    const leati_function_name *const f = &leati_function_names[(*at)++];
+    *out = (function){f->name, f->operation, 1 + f->parameter_count};
+    return true;
+  }
+  const uint32_t i = (*at)++ - leati_function_name_count;
+  if (i < FUNCTION_COUNT) {
+    *out = functions[i];
+  }
+  return i < FUNCTION_COUNT;
+}
+
+static bool find_function(const char *name, size_t size, function *out) {
+  uint32_t at = 0;
+  while (next_function(&at, out)) {
+    if (strlen(out->name) == size && memcmp(out->name, name, size) == 0) {
+      return true;
     }
   }
-  return NULL;
+  return false;
 }
 
 const char *leati_pointwise_name(uint32_t operation, uint32_t *out_operands) {
-  for (const function *f = functions; f < functions + FUNCTION_COUNT; ++f) {
-    if (f->operation == operation) {
-      *out_operands = f->operands;
-      return f->name;
+  function f;
+  for (uint32_t at = 0; next_function(&at, &f);) {
+    if (f.operation == operation) {
+      *out_operands = f.operands;
+      return f.name;
     }
   }
   return NULL;
@@ -180,8 +161,9 @@ const char *leati_pointwise_name(uint32_t operation, uint32_t *out_operands) {
 static int32_t fail_function(const program *p, const char *name, size_t size, leat_error *err) {
   char known[768];
   size_t used = 0;
-  for (const function *f = functions; f < functions + FUNCTION_COUNT; ++f) {
-    used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used == 0 ? "" : " ", f->name);
+  function f;
+  for (uint32_t at = 0; next_function(&at, &f);) {
+    used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", used == 0 ? "" : " ", f.name);
   }
   return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: step %u is '%.*s', which is no function; those are: %s",
                     p->name, p->step_count, size < 64 ? (int)size : 64, name, known);
@@ -253,21 +235,21 @@ static int32_t read_steps(program *p, const leati_op_desc *desc, leat_error *err
   while (at < end) {
     const char *const space = memchr(at, ' ', (size_t)(end - at));
     const size_t size = (size_t)((space != NULL ? space : end) - at);
-    const function *const f = find_function(at, size);
-    if (f == NULL) {
+    function f;
+    if (!find_function(at, size, &f)) {
       return fail_function(p, at, size, err);
     }
     if (p->step_count == LEAT_POINTWISE_STEPS) {
       return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: 'functions' has more than %d steps", p->name,
                         LEAT_POINTWISE_STEPS);
     }
-    if (count - used < f->operands) {
+    if (count - used < f.operands) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                         "%s: 'operands' has %u elements, of which %u are left for step %u; %s takes %u", p->name, count,
-                        count - used, p->step_count, f->name, f->operands);
+                        count - used, p->step_count, f.name, f.operands);
     }
-    LEATI_TRY(add_step(p, f, operands + used, err));
-    used += f->operands;
+    LEATI_TRY(add_step(p, &f, operands + used, err));
+    used += f.operands;
     at += size + (space != NULL);
   }
   return p->step_count != 0 && used == count

@@ -10,11 +10,8 @@
 static LEATI_TYPE(type_signed, "T", LEATI_TYPES_REAL | LEATI_TYPES_SIGNED);
 static LEATI_TYPE(type_float_in, "T1", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_class_out, "T2", LEAT_TYPE_BOOL);
-static LEATI_ATTRIBUTE(attribute_gamma, "gamma", FLOAT);
-static LEATI_ATTRIBUTE(attribute_lambd, "lambd", FLOAT);
 static LEATI_ATTRIBUTE(attribute_min, "min", FLOAT);
 static LEATI_ATTRIBUTE(attribute_max, "max", FLOAT);
-static LEATI_ATTRIBUTE(attribute_bias, "bias", FLOAT);
 static LEATI_ATTRIBUTE(attribute_approximate, "approximate", STRING);
 static LEATI_ATTRIBUTE(attribute_detect_negative, "detect_negative", INT);
 static LEATI_ATTRIBUTE(attribute_detect_positive, "detect_positive", INT);
@@ -27,16 +24,8 @@ static int32_t bool_same_infer(const leat_op *op, const leati_call *call, leat_s
 
 static int32_t unary_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
-  leati_function_read(desc, leati_op_def_of(op)->param, leati_op_state(op));
-  return LEAT_OK;
-}
-
-static int32_t swish_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
-  (void)err;
-  leati_function *const state = leati_op_state(op);
-  state->operation = LEAT_EW_SWISH;
-  /* QuickGelu is Swish with another default. */
-  state->parameters[0] = leati_attr_float(desc, "alpha", leati_op_def_of(op)->info.domain[0] == '\0' ? 1.0f : 1.702f);
+  const leati_op_def *const def = leati_op_def_of(op);
+  leati_function_read(desc, def->info.name, def->param, leati_op_state(op));
   return LEAT_OK;
 }
 
@@ -148,72 +137,26 @@ static void unary_evaluate(const leat_op *op, const leati_call *call, uint32_t o
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-/* An operator of one number; the rest are designated initialisers. */
-#define UNARY_FLAGGED(name, domain, versions, types_, operation, ...)                                            \
-  LEATI_OP(name, domain, versions, (1, 1), (1, 1), LEATI_TYPES(&types_), .state_size = sizeof(leati_function),   \
-           .param = (operation), .infer = leati_infer_same,                                                      \
-           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC),           \
-           .plan = unary_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last, \
-           __VA_ARGS__)
-#define UNARY_WITH(name, domain, versions, types_, operation, ...) \
-  UNARY_FLAGGED(name, domain, versions, types_, operation, .info.flags = LEAT_OP_IN_PLACE, __VA_ARGS__)
-#define UNARY(name, versions, types_, operation) \
-  UNARY_WITH(name, "", versions, types_, operation, .create = unary_create)
-#define UNARY_EVALUATED(name, versions, types_, operation) \
-  UNARY_FLAGGED(name, "", versions, types_, operation,     \
-                LEATI_EVALUATED(LEAT_OP_IN_PLACE, LEATI_EVALUATED_ALL, unary_evaluate), .create = unary_create)
+/* What functions.inc says of an operator. */
+#define ATTRIBUTE(name_)                                                                   \
+  &(const leat_op_attribute) {                                                             \
+    .struct_size = sizeof(leat_op_attribute), .type = LEAT_ATTRIBUTE_FLOAT, .name = #name_ \
+  }
+#define NO_ATTRIBUTE .create = unary_create
+#define ONE_ATTRIBUTE(name, otherwise) LEATI_ATTRIBUTES(ATTRIBUTE(name)), .create = unary_create
+#define TWO_ATTRIBUTES(first, otherwise, second, otherwise_too) \
+  LEATI_ATTRIBUTES(ATTRIBUTE(first), ATTRIBUTE(second)), .create = unary_create
+#define APPROXIMATE LEATI_ATTRIBUTES(&attribute_approximate), .supports = gelu_supports, .create = gelu_create
+#define ON_DEVICE .info.flags = LEAT_OP_IN_PLACE
+#define EVALUATED LEATI_EVALUATED(LEAT_OP_IN_PLACE, LEATI_EVALUATED_ALL, unary_evaluate)
 
 static const leati_op_def ops[] = {
-    UNARY_EVALUATED("Neg", (6, 13), type_signed, LEAT_EW_NEG),
-    UNARY_EVALUATED("Abs", (6, 13), leati_type_number, LEAT_EW_ABS),
-    UNARY("Sign", (9, 13), leati_type_number, LEAT_EW_SIGN),
-    UNARY_EVALUATED("Sqrt", (6, 13), leati_type_real, LEAT_EW_SQRT),
-    UNARY_EVALUATED("Reciprocal", (6, 13), leati_type_real, LEAT_EW_RECIPROCAL),
-    UNARY("Exp", (6, 13), leati_type_real, LEAT_EW_EXP),
-    UNARY("Log", (6, 13), leati_type_real, LEAT_EW_LOG),
-    UNARY("Erf", (9, 13), leati_type_real, LEAT_EW_ERF),
-    UNARY("Tanh", (6, 13), leati_type_real, LEAT_EW_TANH),
-    UNARY("Sigmoid", (6, 13), leati_type_real, LEAT_EW_SIGMOID),
-    UNARY("Relu", (6, 14), type_signed, LEAT_EW_RELU),
-    UNARY("HardSwish", (14, 22), leati_type_real, LEAT_EW_HARD_SWISH),
-    UNARY("Sin", (7, 22), leati_type_real, LEAT_EW_SIN),
-    UNARY("Cos", (7, 22), leati_type_real, LEAT_EW_COS),
-    UNARY("Tan", (7, 22), leati_type_real, LEAT_EW_TAN),
-    UNARY("Asin", (7, 22), leati_type_real, LEAT_EW_ASIN),
-    UNARY("Acos", (7, 22), leati_type_real, LEAT_EW_ACOS),
-    UNARY("Atan", (7, 22), leati_type_real, LEAT_EW_ATAN),
-    UNARY("Sinh", (9, 22), leati_type_real, LEAT_EW_SINH),
-    UNARY("Cosh", (9, 22), leati_type_real, LEAT_EW_COSH),
-    UNARY("Asinh", (9, 22), leati_type_real, LEAT_EW_ASINH),
-    UNARY("Acosh", (9, 22), leati_type_real, LEAT_EW_ACOSH),
-    UNARY("Atanh", (9, 22), leati_type_real, LEAT_EW_ATANH),
-    UNARY_EVALUATED("Floor", (6, 13), leati_type_real, LEAT_EW_FLOOR),
-    UNARY_EVALUATED("Ceil", (6, 13), leati_type_real, LEAT_EW_CEIL),
-    UNARY("Round", (11, 22), leati_type_real, LEAT_EW_ROUND),
-    UNARY("Softplus", (1, 22), leati_type_real, LEAT_EW_SOFTPLUS),
-    UNARY("Softsign", (1, 22), leati_type_real, LEAT_EW_SOFTSIGN),
-    UNARY("Mish", (18, 22), leati_type_real, LEAT_EW_MISH),
-    UNARY_WITH("LeakyRelu", "", (6, 16), leati_type_real, LEAT_EW_LEAKY_RELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
-               .create = unary_create),
-    UNARY_WITH("Elu", "", (6, 22), leati_type_real, LEAT_EW_ELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
-               .create = unary_create),
-    UNARY_WITH("HardSigmoid", "", (6, 22), leati_type_real, LEAT_EW_HARD_SIGMOID,
-               LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_beta), .create = unary_create),
-    UNARY_WITH("Selu", "", (6, 22), leati_type_real, LEAT_EW_SELU,
-               LEATI_ATTRIBUTES(&leati_attribute_alpha, &attribute_gamma), .create = unary_create),
-    UNARY_WITH("Celu", "", (12, 28), leati_type_real, LEAT_EW_CELU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
-               .create = unary_create),
-    UNARY_WITH("ThresholdedRelu", "", (1, 22), leati_type_real, LEAT_EW_THRESHOLDED_RELU,
-               LEATI_ATTRIBUTES(&leati_attribute_alpha), .create = unary_create),
-    UNARY_WITH("Shrink", "", (9, 9), leati_type_real, LEAT_EW_SHRINK,
-               LEATI_ATTRIBUTES(&attribute_lambd, &attribute_bias), .create = unary_create),
-    UNARY_WITH("Swish", "", (24, 24), leati_type_real, LEAT_EW_SWISH, LEATI_ATTRIBUTES(&leati_attribute_alpha),
-               .create = swish_create),
-    UNARY_WITH("QuickGelu", "com.microsoft", (1, 1), leati_type_real, LEAT_EW_SWISH,
-               LEATI_ATTRIBUTES(&leati_attribute_alpha), .create = swish_create),
-    UNARY_WITH("Gelu", "", (20, 20), leati_type_real, LEAT_EW_GELU, LEATI_ATTRIBUTES(&attribute_approximate),
-               .supports = gelu_supports, .create = gelu_create),
-    UNARY_WITH("Gelu", "com.microsoft", (1, 1), leati_type_real, LEAT_EW_GELU, .create = gelu_create),
+#define OPERATOR(name_, code, uses, domain_, versions, types_, attributes_, where)                     \
+  LEATI_OP(#name_, domain_, versions, (1, 1), (1, 1), where, LEATI_TYPES(&types_), attributes_,        \
+           .state_size = sizeof(leati_function), .param = LEAT_EW_##code, .infer = leati_infer_same,   \
+           LEATI_KERNELS(LEATI_KERNELS_UNARY, LEATI_KERNELS_EXPONENTIAL, LEATI_KERNELS_TRIGONOMETRIC), \
+           .plan = unary_plan, .reads_view = leati_reads_rows, .channels_last = leati_elementwise_channels_last),
+#include "ops/elementwise/functions.inc"
     LEATI_OP("Clip", "", (6, 6), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&leati_type_real),
              LEATI_ATTRIBUTES(&attribute_min, &attribute_max), .state_size = sizeof(leati_function),
              .create = clip_create, .infer = leati_infer_same, LEATI_KERNELS(LEATI_KERNELS_CLIP), .plan = clip_plan,

@@ -18,7 +18,9 @@ static uint32_t operands_of(const leat_op *op) {
 
 static int32_t qlinear_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
-  leati_function_read(desc, leati_op_def_of(op)->param, leati_op_state(op));
+  const uint32_t operation = leati_op_def_of(op)->param;
+  uint32_t operands;
+  leati_function_read(desc, leati_pointwise_name(operation, &operands), operation, leati_op_state(op));
   return LEAT_OK;
 }
 

@@ -84,19 +84,10 @@ float apply(float x) { return FUNCTION(operation, x, args.parameters[0], args.pa
 #elif defined(ARITHMETIC) && ARITY == 1
 TA apply(TA x) {
   switch (operation) {
-    case LEAT_EW_NEG:
-      return TA(0) - x;
-#if defined(SIGNED)
-    case LEAT_EW_ABS:
-      return x < TA(0) ? TA(0) - x : x;
-    case LEAT_EW_SIGN:
-      return x < TA(0) ? TA(-1) : TA(x > TA(0) ? 1 : 0);
-    case LEAT_EW_RELU:
-      return max(x, TA(0));
-#else
-    case LEAT_EW_SIGN:
-      return TA(x > TA(0) ? 1 : 0);
-#endif
+#define INTEGER_VALUE(code, value) \
+  case LEAT_EW_##code:         \
+    return value;
+#include "elementwise/functions.inc"
     default:
       return x;
   }

@@ -4,53 +4,19 @@
 #ifndef LEAT_ELEMENTWISE_CODES_GLSL_
 #define LEAT_ELEMENTWISE_CODES_GLSL_
 
-/* The specialisation constant `operation`. One operand. What needs the exponential or trigonometric functions has
- * kernels of its own, so that a pipeline of the others is made without reading them. */
-#define LEAT_EW_IDENTITY 0
-#define LEAT_EW_NEG 1
-#define LEAT_EW_ABS 2
-#define LEAT_EW_SIGN 3
-#define LEAT_EW_SQRT 4
-#define LEAT_EW_RECIPROCAL 5
-#define LEAT_EW_RELU 6
-#define LEAT_EW_LEAKY_RELU 7
-#define LEAT_EW_HARD_SIGMOID 8
-#define LEAT_EW_HARD_SWISH 9
-#define LEAT_EW_FLOOR 10
-#define LEAT_EW_CEIL 11
-#define LEAT_EW_ROUND 12
-#define LEAT_EW_SOFTSIGN 13
-#define LEAT_EW_THRESHOLDED_RELU 14
-#define LEAT_EW_SHRINK 15
-#define LEAT_EW_ISNAN 16
-#define LEAT_EW_ISINF 17
-#define LEAT_EW_NOT 18
+/* The specialisation constant `operation`. One operand: LEAT_EW_<CODE> of functions.inc. What needs the exponential or
+ * trigonometric functions has kernels of its own, so that a pipeline of the others is made without reading them. */
 #define LEAT_EW_FIRST_EXPONENTIAL 24
-#define LEAT_EW_EXP 24
-#define LEAT_EW_LOG 25
-#define LEAT_EW_ERF 26
-#define LEAT_EW_TANH 27
-#define LEAT_EW_SIGMOID 28
-#define LEAT_EW_GELU 29
-#define LEAT_EW_GELU_TANH 30
-#define LEAT_EW_SOFTPLUS 31
-#define LEAT_EW_ELU 32
-#define LEAT_EW_SELU 33
-#define LEAT_EW_CELU 34
-#define LEAT_EW_MISH 35
-#define LEAT_EW_SWISH 36
 #define LEAT_EW_FIRST_TRIGONOMETRIC 48
-#define LEAT_EW_SIN 48
-#define LEAT_EW_COS 49
-#define LEAT_EW_TAN 50
-#define LEAT_EW_ASIN 51
-#define LEAT_EW_ACOS 52
-#define LEAT_EW_ATAN 53
-#define LEAT_EW_SINH 54
-#define LEAT_EW_COSH 55
-#define LEAT_EW_ASINH 56
-#define LEAT_EW_ACOSH 57
-#define LEAT_EW_ATANH 58
+#ifdef __STDC_VERSION__
+enum {
+#define FUNCTION(number, code) LEAT_EW_##code = number,
+#include "ops/elementwise/functions.inc"
+};
+#else
+#define FUNCTION(number, code) const int LEAT_EW_##code = number;
+#include "elementwise/functions.inc"
+#endif
 
 /* Two operands. */
 #define LEAT_EW_ADD 64

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The operators of one number and of two, for the kernels that compute them alone and for those that do more: the same
 // code, so the same numbers. `operation` is one of elementwise_codes.glsl, of the range that a function is for; p and q
-// are its parameters.
+// are its parameters. What the functions of one number give says functions.inc.
 #ifndef LEAT_FUNCTIONS_GLSL_
 #define LEAT_FUNCTIONS_GLSL_
 
@@ -29,34 +29,17 @@ float function_clip(float x, float low, float high) {
   return min(max(x, low), high);
 }
 
+float function_hard_sigmoid(float x, float p, float q) {
+  float line = p * x + q;
+  return leat_isnan(line) ? line : clamp(line, 0.0, 1.0);
+}
+
 float function_exponential_of_number(int operation, float x, float p, float q) {
   switch (operation) {
-    case LEAT_EW_EXP:
-      return leat_exp(x);
-    case LEAT_EW_LOG:
-      return leat_log(x);
-    case LEAT_EW_ERF:
-      return leat_erf(x);
-    case LEAT_EW_TANH:
-      return leat_tanh(x);
-    case LEAT_EW_SIGMOID:
-      return leat_sigmoid(x);
-    case LEAT_EW_GELU:
-      return function_gelu(x);
-    case LEAT_EW_GELU_TANH:
-      return 0.5 * x * (1.0 + leat_tanh(0.797884561 * (x + 0.044715 * x * x * x)));
-    case LEAT_EW_SOFTPLUS:
-      return function_softplus(x);
-    case LEAT_EW_ELU:
-      return x < 0.0 ? p * leat_expm1(x) : x;
-    case LEAT_EW_SELU:
-      return q * (x > 0.0 ? x : p * leat_expm1(x));
-    case LEAT_EW_CELU:
-      return function_celu(x, p);
-    case LEAT_EW_MISH:
-      return x * leat_tanh(function_softplus(x));
-    case LEAT_EW_SWISH:
-      return x * leat_sigmoid(p * x);
+#define EXPONENTIAL_FUNCTION(number, code, value) \
+  case LEAT_EW_##code:                   \
+    return value;
+#include "elementwise/functions.inc"
     default:
       return x;
   }
@@ -72,28 +55,10 @@ float function_exponential(int operation, float x, float p, float q) {
 float function_trigonometric(int operation, float x, float p, float q) {
   if (leat_isnan(x)) return x;
   switch (operation) {
-    case LEAT_EW_SIN:
-      return leat_sin(x, 0u);
-    case LEAT_EW_COS:
-      return leat_sin(x, 1u);
-    case LEAT_EW_TAN:
-      return leat_sin(x, 0u) / leat_sin(x, 1u);
-    case LEAT_EW_ASIN:
-      return leat_asin(x);
-    case LEAT_EW_ACOS:
-      return leat_acos(x);
-    case LEAT_EW_ATAN:
-      return leat_atan(x);
-    case LEAT_EW_SINH:
-      return leat_sinh(x);
-    case LEAT_EW_COSH:
-      return leat_cosh(x);
-    case LEAT_EW_ASINH:
-      return leat_asinh(x);
-    case LEAT_EW_ACOSH:
-      return leat_acosh(x);
-    case LEAT_EW_ATANH:
-      return leat_atanh(x);
+#define TRIGONOMETRIC_FUNCTION(number, code, value) \
+  case LEAT_EW_##code:                   \
+    return value;
+#include "elementwise/functions.inc"
     default:
       return x;
   }
@@ -101,38 +66,10 @@ float function_trigonometric(int operation, float x, float p, float q) {
 
 float function_plain_of_number(int operation, float x, float p, float q) {
   switch (operation) {
-    case LEAT_EW_NEG:
-      return -x;
-    case LEAT_EW_ABS:
-      return abs(x);
-    case LEAT_EW_SIGN:
-      return sign(x);
-    case LEAT_EW_SQRT:
-      return leat_sqrt(x);
-    case LEAT_EW_RECIPROCAL:
-      return 1.0 / x;
-    case LEAT_EW_RELU:
-      return max(x, 0.0);
-    case LEAT_EW_LEAKY_RELU:
-      return x >= 0.0 ? x : p * x;
-    case LEAT_EW_HARD_SIGMOID: {
-      float line = p * x + q;
-      return leat_isnan(line) ? line : clamp(line, 0.0, 1.0);
-    }
-    case LEAT_EW_HARD_SWISH:
-      return x * clamp(x * (1.0 / 6.0) + 0.5, 0.0, 1.0);
-    case LEAT_EW_FLOOR:
-      return floor(x);
-    case LEAT_EW_CEIL:
-      return ceil(x);
-    case LEAT_EW_ROUND:
-      return roundEven(x);
-    case LEAT_EW_SOFTSIGN:
-      return leat_isinf(x) ? leat_nan() : x / (1.0 + abs(x));
-    case LEAT_EW_THRESHOLDED_RELU:
-      return x > p ? x : 0.0;
-    case LEAT_EW_SHRINK:
-      return x < -p ? x + q : x > p ? x - q : 0.0;
+#define PLAIN_FUNCTION(number, code, value) \
+  case LEAT_EW_##code:                   \
+    return value;
+#include "elementwise/functions.inc"
     default:
       return x;
   }
