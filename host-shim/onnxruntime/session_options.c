@@ -299,8 +299,7 @@ static bool is_forced(const char *key, const in_effect now[SETTING_COUNT], const
   return is_one(given[i] ? given[i] : now[i].value);
 }
 
-/* Whether the session takes the graph path, which is the faster one (docs/benchmarks.md): always, unless somebody
- * forces the other one. */
+/* Whether the session takes the graph path, which is the faster one: always, unless somebody forces the other one. */
 static bool wants_graphs(const leati_runtime *runtime, const OrtLogger *logger, const in_effect now[SETTING_COUNT],
                          const char *const given[SETTING_COUNT]) {
   const bool asked = is_one(given[setting_of("force_graph_path") - settings]);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Every constant that another value would leave the answers as they are, at another speed or use of memory. Limits,
- * alignments and what kernels are written for stand where they are used.
+ * Constants that affect speed or memory, never results. Limits, alignments and what kernels are written for stand where
+ * they are used.
  *
- * Each says its unit, what changes when it grows ("Larger:"), where its value comes from ("From:"; docs/benchmarks.md
- * has the figures, all of an NVIDIA H200 with 16 cores unless they say otherwise) and what measures it again
- * ("Measure:"; rows are those of leat-bench --only, models those of tools/bench/ort_eps.py; "--tune" is leat-bench's
- * option, which finds a value of policy/tuning.h again). "From: reasoning" is a value that was never compared with
- * another one. docs/benchmarks.md, "Choosing a value again", says how to compare two.
+ * Each says its unit, what changes when it grows ("Larger:"), where its value comes from ("From:"; "an H200" is a
+ * measurement on an NVIDIA H200 with 16 cores) and what measures it again ("Measure:"; rows are those of leat-bench
+ * --only, models those of tools/bench/ort_eps.py; "--tune" is leat-bench's option, which finds a value of
+ * policy/tuning.h again). "From: reasoning" is a value that was never compared with another one. How to compare two:
+ * docs/benchmarks.md, "Comparing two builds".
  */
 #ifndef LEAT_PLUGIN_POLICY_CONSTANTS_H_
 #define LEAT_PLUGIN_POLICY_CONSTANTS_H_
@@ -18,11 +18,11 @@
  */
 
 /** Nanoseconds: what waking a blocked thread takes; a wait that is expected to end within it is spun away. Larger:
- * short waits end sooner, for more CPU time. From: benchmarks, "What waiting costs". Measure: op, cpu. */
+ * short waits end sooner, for more CPU time. From: an H200. Measure: op, cpu. */
 #define LEATI_WAKE_NS UINT64_C(60000)
 /** Nanoseconds: a wait that usually takes less is spun through from its begin, of a longer one the first half is slept.
- * Larger: waits of a millisecond end sooner, for their whole length of CPU time. From: benchmarks, "What waiting
- * costs". Measure: chain, cpu. */
+ * Larger: waits of a millisecond end sooner, for their whole length of CPU time. From: an H200, where a blocked wait of
+ * 964 us took 1,276. Measure: chain, cpu. */
 #define LEATI_SPIN_WHOLE_NS UINT64_C(1000000)
 /** Nanoseconds from one look of a sleeping thread after its lane to the next, at most. Larger: fewer wakings; what
  * others left for company is left for longer. From: reasoning. Measure: chain, cpu. */
@@ -32,7 +32,7 @@
 #define LEATI_NAPS_PER_WAIT 8
 /** Nanoseconds: a leader submits within about so long. A thread whose list it has sleeps as long and looks again: if it
  * slept behind the role instead, the kernel would hand it the role, and nobody would lead until it runs. Larger: a late
- * look; fewer wakings. From: benchmarks, "What sleeping behind the leader". Measure: op with 31 threads. */
+ * look; fewer wakings. From: an H200 (1.03 of the runs; asleep behind the role 0.94). Measure: op with 31 threads. */
 #define LEATI_HAND_OVER_NS UINT64_C(50000)
 /** Looks at the lane from one reading of the clock to the next: a clock costs as much as a few looks. Larger: a
  * spinning thread notices the end of its patience later. From: reasoning. Measure: op, cpu. */
@@ -59,42 +59,41 @@
  */
 
 /** Batches in flight at most before lists wait for company. With two the queue never runs dry while the next group
- * gathers. Larger: lists meet less and share fewer command buffers. From: benchmarks, "Batches in flight". Measure: op,
- * chain. */
+ * gathers. Larger: lists meet less and share fewer command buffers. From: an H200 (8 threads: one 156,000 runs/s, two
+ * 193,000, three 179,000). Measure: op, chain. */
 #define LEATI_IN_FLIGHT_MAX 2
 /** Batches of a lane that are remembered. Larger: more cache lines; what more batches in flight than these took is not
  * known. From: reasoning. Measure: depth. */
 #define LEATI_BATCHES_REMEMBERED 64
 /** Nanoseconds that a queue with one batch in flight loses beside writing: the end is seen late, and the submission
- * arrives. Larger: two batches in flight for longer ones. From: benchmarks, "One batch in flight". Measure: chain. */
+ * arrives. Larger: two batches in flight for longer ones. From: an H200. Measure: chain. */
 #define LEATI_TURN_NS UINT64_C(20000)
 /** Nanoseconds: a batch that takes less may be nothing but the way to the device and back (11 us, and on some days 45).
  * Larger: one batch in flight for longer ones only. From: the same. Measure: op, chain. */
 #define LEATI_BATCH_LONG_NS UINT64_C(60000)
 /** Batches of one list in a row after which nothing is gained by one in flight. Larger: threads that never meet lose
- * for longer. From: benchmarks, "One batch in flight" (two threads out of step). Measure: paced. */
+ * for longer. From: an H200 (without it two threads out of step lose a sixth). Measure: paced. */
 #define LEATI_LONELY_MAX 16
 /** Batches for which two are then in flight before one is tried again. Larger: work that has changed to where lists
  * meet is noticed later. From: the same. Measure: paced. */
 #define LEATI_LONELY_REST 256
 /** Nanoseconds after the end of a batch for which its threads' next lists are waited for. Larger: lists meet more; a
- * list whose company does not come goes later. From: benchmarks, "Side by side": 3 us are as good. Measure: op with 8
- * threads.
- */
+ * list whose company does not come goes later. From: an H200 (3 us are as good; without it 8 threads lose a fifth).
+ * Measure: op with 8 threads. */
 #define LEATI_COMPANY_NS UINT64_C(6000)
 /** With one batch in flight, the part of what a batch took for which lists are waited for: one in so many. Larger: they
- * meet less. From: benchmarks, "One batch in flight". Measure: chain. */
+ * meet less. From: an H200. Measure: chain. */
 #define LEATI_COMPANY_PART 8
 /** Nanoseconds: that part at most. Larger: a thread that has left holds others up for longer. From: reasoning. Measure:
  * chain. */
 #define LEATI_COMPANY_NS_MAX UINT64_C(200000)
 /** Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: it takes
- * half as long to write and submit. Larger: a list goes later if that thread is away. From: benchmarks, "Side by side":
- * 3 and 15 are as good. Measure: op with 8 threads. */
+ * half as long to write and submit. Larger: a list goes later if that thread is away. From: an H200 (3 and 15 are as
+ * good; without it 8 threads lose a fifth). Measure: op with 8 threads. */
 #define LEATI_PASSES_MAX 6
 /** How often a thread leads in one call; then the next thread that hands a list over, or spins, relieves it. Larger: a
- * caller may lead for others for longer; fewer moments in which nobody leads. From: benchmarks, "What sleeping behind
- * the leader" (8 turns lose). Measure: op with 31 threads. */
+ * caller may lead for others for longer; fewer moments in which nobody leads. From: an H200 (8 turns: 0.93 of the
+ * runs). Measure: op with 31 threads. */
 #define LEATI_TURNS_MAX 64
 /** Lists that share a command buffer, and that go to the queue in one call. Larger: fewer submissions; more stack and
  * more to write before any of it runs. From: reasoning (more than the threads that were measured). Measure: op, depth
@@ -106,9 +105,9 @@
 #define LEATI_COMMAND_BUFFERS_KEPT 8
 /** Commands of a list that is held at most: more than launches of most graphs have. Of long lists of operators that are
  * called one by one few are the same again, because where they end depends on how far the device is. Larger: more is
- * compared and copied in vain; 48 bytes a command for each list that is held. From: benchmarks, "Lists that come again"
- * and "Decoding" (with 256 a model whose launch has 260 commands makes 430 tokens a second and not 474). Measure: op,
- * linear, chain, launch with one thread; tools/bench/decoder.py --size 1.5b. */
+ * compared and copied in vain; 48 bytes a command for each list that is held. From: an H200 (with 256 a model whose
+ * launch has 260 commands makes 430 tokens a second and not 474). Measure: op, linear, chain, launch with one thread;
+ * tools/bench/decoder.py --size 1.5b. */
 #define LEATI_HELD_COMMANDS_MAX 1024
 
 /* ---- The work of a submission (policy/submitting.h)
@@ -134,7 +133,7 @@
  * Express 3.0 with four lanes). Measure: leat-bench --only download. */
 #define LEATI_BUS_BYTES UINT64_C(4)
 /** Nanoseconds of a dispatch or copy beside what it moves and multiplies. Larger: shorter submissions of many small
- * ones. From: benchmarks, "Side by side" (a dispatch behind a barrier). Measure: launch. */
+ * ones. From: an H200 (a dispatch behind a barrier). Measure: launch. */
 #define LEATI_COMMAND_NS UINT64_C(4000)
 
 /* ---- Recording (policy/submitting.h)
@@ -142,8 +141,8 @@
  */
 
 /** Commands of a list that goes without being asked once the device has finished what the stream gave it before.
- * Larger: the device starts on a model later; fewer submissions. From: benchmarks, "When a list is submitted". Measure:
- * whole models with 1 and 8 threads. */
+ * Larger: the device starts on a model later; fewer submissions. From: an H200 (with 16, models are 5 to 12 % slower
+ * from 8 threads). Measure: whole models with 1 and 8 threads. */
 #define LEATI_COMMANDS_WORTH_SUBMITTING 64
 /** Barriers, which are what takes a device time, of a list that is worth submitting while one stream is alone and has
  * one list in flight at most. Larger: likewise. From: reasoning. Measure: whole models with 1 thread. */
@@ -180,15 +179,15 @@
  * mistakes last longer. From: reasoning. Measure: chain, -s 1. */
 #define LEATI_PATIENCE_MAX 24
 /** Seconds that a list keeps a lane busy for from which on it loses nothing by a lane of its own: many times what a
- * change of queue takes. Larger: fewer works get all lanes without a trial. From: benchmarks, "Number of lanes".
- * Measure: chain, 7 and 80 us. */
+ * change of queue takes. Larger: fewer works get all lanes without a trial. From: an H200. Measure: chain, 7 and 80 us.
+ */
 #define LEATI_LIST_LONG_S 150e-6
 /** Seconds likewise, below which lists are small enough to share command buffers: more than a few lanes only keep them
  * apart, and may run them at a tenth of the speed. Larger: longer lists are kept on few lanes. From: the same. Measure:
  * op, --lanes 1,2,4,8,unset by LEAT_LANES. */
 #define LEATI_LIST_SHORT_S 25e-6
-/** Lanes that such lists get at most. Larger: the same as a smaller LEATI_LIST_SHORT_S. From: benchmarks, "Number of
- * lanes". Measure: op. */
+/** Lanes that such lists get at most. Larger: the same as a smaller LEATI_LIST_SHORT_S. From: an H200 (31 threads: one
+ * 510,000 runs/s, two 606,000, four 59,000). Measure: op. */
 #define LEATI_LANES_FEW 2
 /** Nanoseconds that an interval lasts at least, so that rates are good to a few per cent. Larger: surer, and slower to
  * learn. From: reasoning. Measure: chain, paced. */
@@ -232,7 +231,8 @@
  * 31 threads. */
 #define LEATI_KEPT_BLOCKS 8
 /** Bytes of the largest of them: whatever needs more runs for so long that threads seldom meet at a size class. Larger:
- * idle streams hold more memory. From: benchmarks, "Memory of launches". Measure: the same, and whole models. */
+ * idle streams hold more memory. From: an H200 (31 threads launch a graph 1.17 times as often). Measure: the same, and
+ * whole models. */
 #define LEATI_KEPT_BLOCK_MAX (UINT64_C(4) << 20)
 /** Blocks that a walk looks at before it gives the class's lock up for a moment. Larger: quicker walks, longer waits
  * for the lock. From: reasoning. Measure: ctest -R unit.memory. */
@@ -247,11 +247,11 @@
  * larger uploads without a command; page tables for more. From: reasoning. Measure: linear, host to host. */
 #define LEATI_MAPPED_BLOCK_MAX (UINT64_C(1) << 20)
 /** Bytes of the largest upload that the host writes straight into such a block. Larger: the host sends what the device
- * could fetch. From: benchmarks, "A linear layer". Measure: linear, host to host. */
+ * could fetch. From: an H200 (24 us a run and not 28). Measure: linear, host to host. */
 #define LEATI_DIRECT_UPLOAD_MAX (UINT64_C(64) << 10)
 /** Bytes of the largest download that a kernel writes on a discrete GPU, which changes from kernels to copies and back
- * slowly and copies more than that faster. Larger: slower large downloads. From: benchmarks, "A linear layer". Measure:
- * linear, host to host. */
+ * slowly and copies more than that faster. Larger: slower large downloads. From: an H200 (21 us a run and not 24).
+ * Measure: linear, host to host. */
 #define LEATI_KERNEL_DOWNLOAD_MAX (UINT64_C(64) << 10)
 /** Bytes of the largest input or output of a graph that kernels read or write across a bus, where it is staged. Larger:
  * fewer copies, each of which the device waits for; what several workgroups read or write goes over the bus more often.
@@ -269,8 +269,8 @@
  * op, linear, host to host. */
 #define LEATI_DELIVERY_SMALL_MAX (UINT64_C(64) << 10)
 /** Bytes of a download, or of a piece of one, from which on it is copied past the processor's caches. Larger: more of
- * what a thread reads next is in its caches; each line of the destination is read first. From: benchmarks, "Downloads".
- * Measure: leat-bench --only download; gpt2. */
+ * what a thread reads next is in its caches; each line of the destination is read first. From: an H100 (8 threads:
+ * 2,950 downloads/s of 13 MB and not 2,450). Measure: leat-bench --only download; gpt2. */
 #define LEATI_DELIVERY_HUGE_MIN (UINT64_C(2) << 20)
 /** Bytes of the staging chunk that each device has in reserve: copies that find no memory for their own go through it
  * piece by piece. Larger: such copies are faster, as each piece is waited for; memory that nothing else can have. From:
@@ -278,12 +278,13 @@
  */
 #define LEATI_RESERVE_SIZE (UINT64_C(1) << 20)
 /** Bytes of a staging chunk for argument records, and for uploads or downloads: most models' fit in one of each. A list
- * with several may be written again each time, as they come in another order. Larger: more memory of each stream;
- * fewer chunks. From: benchmarks, "Decoding". Measure: whole models, decoder.py, leat-info's staging_bytes. */
+ * with several may be written again each time, as they come in another order. Larger: more memory of each stream; fewer
+ * chunks. From: an H200 (a token of a large decoder 1.48 ms, with 64 KiB 1.76). Measure: whole models, decoder.py,
+ * leat-info's staging_bytes. */
 #define LEATI_CHUNK_ARGUMENTS_SIZE (UINT64_C(256) << 10)
 #define LEATI_CHUNK_COPY_SIZE (UINT64_C(256) << 10)
 /** Chunks of that size that are made at once. Larger: threads that begin together wait less for the driver; more memory
- * where one stream is used. From: benchmarks, "Changing shapes". Measure: shapes.py server, never seen, p99. */
+ * where one stream is used. From: an H200 (8.5 ms and not 15.0). Measure: shapes.py server, never seen, p99. */
 #define LEATI_CHUNKS_PER_SLAB 8u
 /** Bytes that larger chunks are rounded up to, a power of two. Larger: they serve more copies; more is lost in each.
  * From: reasoning. Measure: the same. */
@@ -292,11 +293,11 @@
  * host. From: reasoning. Measure: gpt2. */
 #define LEATI_CHUNKS_LARGE_KEPT_MAX (UINT64_C(256) << 20)
 /** Bytes of usual chunks that a stream keeps for itself; what exceeds it is for all. Larger: less contention; streams
- * that need much one after the other each keep it. From: benchmarks, "Side by side". Measure: op with 31 threads, flat.
- */
+ * that need much one after the other each keep it. From: an H200 (without lists of their own 16 threads lose a
+ * twelfth). Measure: op with 31 threads, flat. */
 #define LEATI_CHUNKS_OWN_KEPT_MAX (UINT64_C(2) << 20)
 /** Free lists of chunks by stream, as many as the pool has streams: threads whose lists end together give their chunks
- * back together. Larger: fewer streams share one. From: benchmarks, "Side by side". Measure: op with 31 threads. */
+ * back together. Larger: fewer streams share one. From: an H200, as above. Measure: op with 31 threads. */
 #define LEATI_CHUNK_USERS 32
 /** Blocks of a class that wait in the quarantine under LEAT_MEMORY_GUARD, within the bytes that follow, yet always one.
  * Larger: later misuse is found; more memory. From: reasoning. Measure: memory->stats under guard. */
@@ -349,8 +350,7 @@
 #define LEATI_PROCESSORS_ASSUMED 128u
 /** Quarters of the processors that tiles of 128, and of 64, must give workgroups for: below, smaller ones pay. One of
  * the largest tiles of reals fills a processor, so that of those as many are wanted for each turn that they take.
- * Larger: smaller tiles, each of which loads more for what it computes. From: an H200 (benchmarks, "Turns of the
- * largest tile"). Measure: --tune. */
+ * Larger: smaller tiles, each of which loads more for what it computes. From: an H200. Measure: --tune. */
 #define LEATI_GEMM_FILL_128_QUARTERS 3u
 #define LEATI_GEMM_FILL_64_QUARTERS 6u
 /** Quarters of the processors: a product of reals that would have tiles of 32 has tiles of 16, whose workgroups share
@@ -363,8 +363,8 @@
 /** Elements of k from which on a product by tiles of 32 whose k is not split has four slices of it and not two, and
  * quarters of the processors: where there are no more such tiles. A workgroup then goes along k in half as many steps,
  * each of which waits for memory where weights lie in no cache; of such workgroups a processor holds fewer threads.
- * Larger: fewer such products; more of them. From: an H200 (benchmarks, "Weights that no cache holds"). Measure:
- * --tune; whole models with 1 and 8 threads. */
+ * Larger: fewer such products; more of them. From: an H200, with weights that no cache holds. Measure: --tune; whole
+ * models with 1 and 8 threads. */
 #define LEATI_GEMM_SLICES_MIN 256u
 #define LEATI_GEMM_SLICES_FILL_QUARTERS 4u
 /** Workgroups for each processor that a product of tiles of 64 or 32 is split for. Larger: shorter tails, and more

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * How many hardware queues are worth using. Long kernels of different streams run beside each other on several queues,
- * tiny ones lose more by it than they gain (docs/benchmarks.md), and which is which depends on device and model. So it
- * is tried out: from time to time an interval is run on half or twice the lanes, on one or on all, and the faster
- * number stays.
+ * tiny ones lose more by it than they gain, and which is which depends on device and model. So it is tried out: from
+ * time to time an interval is run on half or twice the lanes, on one or on all, and the faster number stays.
  */
 #ifndef LEAT_PLUGIN_POLICY_LANE_TUNER_H_
 #define LEAT_PLUGIN_POLICY_LANE_TUNER_H_

@@ -175,7 +175,7 @@ static bool block(wait *w, uint64_t until, int32_t *out_status) {
 }
 
 /* Sleeps until `until` nanoseconds after the start, looking after the lane every `slice` nanoseconds. Not in the
- * driver: one that was measured (docs/benchmarks.md) spins through short time-outs. True: the wait is over. */
+ * driver: NVIDIA's spins through short time-outs. True: the wait is over. */
 static bool nap(wait *w, uint64_t until, uint64_t slice, int32_t *out_status) {
   leati_lane *const lane = leati_lane_of(w->point.semaphore);
   bool over = false;

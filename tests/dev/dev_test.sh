@@ -57,7 +57,6 @@ for command in aarch64 setup dist; do
     echo "FAIL ./dev packages $command names qemu-user $found times, and not $wanted"
   }
 done
-refused 'bench --draw wants JSON files' "$dev" bench --draw
 refused '/dev/null cannot be used for what is downloaded' env LEAT_DEPS_DIR=/dev/null "$dev" info
 # A relative path is from where the caller stands.
 refused "$PWD/file/deps cannot be used" env LEAT_DEPS_DIR=file/deps "$dev" info

@@ -3,7 +3,6 @@
 """Check the pages against the tree, and run the programs that they show, as a reader would who copies them.
 
 Usage: page.py TREE same                   the programs of docs/c.md and docs/python.md are the files in examples/
-       page.py TREE links                  what the pages link to is there
        page.py TREE run c BUILD CC         compile docs/c.md's program against BUILD and run it, without and with the
                                        page's other lines of C before its end
        page.py TREE run python BUILD       run docs/python.md's program on BUILD's provider
@@ -12,7 +11,6 @@ Usage: page.py TREE same                   the programs of docs/c.md and docs/py
 
 Exit status: 0 right, 1 not, 77 no Vulkan device to run on.
 """
-import glob
 import os
 import re
 import shutil
@@ -48,17 +46,6 @@ def same(tree):
     for language, (page, name, _) in EXAMPLES.items():
         if blocks(tree, language)[0] != read(tree, name):
             sys.exit(f"{page}'s {language} program is not {name}; put the file's text into the page")
-
-
-def links(tree):
-    broken = []
-    for page in ["tests/README.md", *(os.path.relpath(path, tree) for folder in (".", "docs")
-                                      for path in sorted(glob.glob(os.path.join(tree, folder, "*.md"))))]:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(tree, page)):
-            if not os.path.exists(os.path.join(tree, os.path.dirname(page), target)):
-                broken.append(f"{page}: {target}")
-    if broken:
-        sys.exit("links that lead nowhere:\n" + "\n".join(broken))
 
 
 def with_fragments(program, fragments):
@@ -134,7 +121,7 @@ def expect(command, tree, promised, environment=None):
 
 
 def main():
-    checks = {"same": same, "links": links, "run": run}
+    checks = {"same": same, "run": run}
     if len(sys.argv) < 3 or sys.argv[2] not in checks:
         sys.exit(__doc__)
     tree = os.path.abspath(sys.argv[1])

@@ -131,16 +131,7 @@ ran 2 'needs MadMul, which peers.py cannot do' "$python" -B "$bench/peers.py" --
 ran 0 'all known' "$python" -B -c 'import sys; sys.path.insert(0, sys.argv[1]); import peer_kernels
 assert peer_kernels.read_rows(sys.argv[2]); print("all known")' "$bench" "$work/rows.json"
 ran 0 '--repeat' "$python" -B "$bench/peers.py" --help
-printf '{"points": []}\n' >"$work/nameless.json"
-printf 'points\n' >"$work/text.json"
-: >"$work/empty.json"
-ran 1 'does not name its device' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/nameless.json"
-ran 1 'is not JSON' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/text.json"
-ran 1 'is empty' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/empty.json"
-ran 1 'No such file' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/none.json"
 mkfifo "$work/pipe"
-ran 1 'is not a file' "$python" -B "$bench/plot.py" -o "$work/x.svg" "$work/pipe"
-ran 2 'required' "$python" -B "$bench/plot.py"
 
 # With one.
 short='--seconds 0.01 --repeat 2 --flat-runs 40 --ticks 2 --lanes 1,unset'

@@ -7,9 +7,9 @@ Usage: peers.py [--only op,linear] [--threads 1,2,8] [--seconds S] [--repeat N] 
        leat-bench --list-rows > rows.json
        peers.py --only kernels --rows rows.json [--clock-command CMD] [--seconds S] [--warmup S] [--seed N] > FILE
 
-Prints a JSON object on a line for each number of threads, and one for "kernels", in the form of leat-bench --json, so
-that plot.py puts both into one picture. Every thread's results are checked at its end, those of kernels before they are
-measured. Exit status: 0 all right, 1 a wrong result or a failure, 2 bad use, or no PyTorch with CUDA.
+Prints a JSON object on a line for each number of threads, and one for "kernels", in the form of leat-bench --json.
+Every thread's results are checked at its end, those of kernels before they are measured. Exit status: 0 all right, 1 a
+wrong result or a failure, 2 bad use, or no PyTorch with CUDA.
 """
 import argparse
 import datetime
