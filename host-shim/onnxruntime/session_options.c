@@ -27,7 +27,7 @@ typedef struct setting {
   const char *key;
   const char *variable; /* the backend's name of it; "": it has none */
   effect effect;
-  bool empty; /* nothing is a value, too; else it is as good as unset, as with the variables */
+  bool empty; /* an empty value is a value; else it counts as unset, as with the variables */
 } setting;
 
 static const setting settings[] = {

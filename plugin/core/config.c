@@ -37,7 +37,7 @@ struct variable {
   size_t field;         /* offset in leati_config */
   double least, most;   /* of a number; `most` also of the length of a text */
   const char *shown;    /* what describe() says of the default, where its value says little; or NULL */
-  bool empty;           /* nothing is a value, too; else it is as good as unset */
+  bool empty;           /* an empty value is a value; else it counts as unset */
   const char *words[6]; /* of a word, by value */
 };
 

@@ -84,7 +84,8 @@ static int32_t check_angles(const leat_op *op, const rotary *in, leat_error *err
   const int64_t *const shape = in->cosines->shape;
   if (turned > size || turned % 2 != 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: %" PRId64 " elements of a head of %" PRId64 " cannot be turned by twos", name, turned, size);
+                      "%s: rotary_embedding_dim %" PRId64 " must be even and at most the head size %" PRId64, name,
+                      turned, size);
   }
   if (in->positions == NULL
           ? in->cosines->ndim != 3 || shape[0] != batches || shape[1] != rows || shape[2] != pairs
