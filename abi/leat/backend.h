@@ -748,6 +748,8 @@ typedef struct leat_event_api {
  *   multiply a sum by the scales in float32, and round before they add the zero point.
  * - An operator of com.microsoft whose name begins with QLinear gives what the one without that gives between
  *   DequantizeLinear and QuantizeLinear.
+ * - DynamicQuantizeMatMul quantises A as DynamicQuantizeLinear does, all of it together. QuantizeLinear and
+ *   DequantizeLinear of com.microsoft are those of ONNX without blocks.
  * - Pad takes off what negative pads say before it adds anything, in all modes.
  * - A pool's window may reach beyond image and padding by less than a stride; what lies there does not count.
  * - Axes of Slice, Squeeze, Unsqueeze, Pad and Resize that are named twice are refused.

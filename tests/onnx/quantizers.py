@@ -22,9 +22,14 @@ def model_of(op, shape, inputs, outputs, **attributes):
     name, None where there is none."""
     names = ["x"] + [name if value is not None else "" for name, value in inputs.items()]
     node = helper.make_node(op, names, outputs, domain="com.microsoft", **attributes)
-    graph = helper.make_graph([node], op, [helper.make_tensor_value_info("x", FLOAT, shape)],
+    return model_with([node], shape, inputs, outputs)
+
+
+def model_with(nodes, shape, inputs, outputs):
+    graph = helper.make_graph(nodes, "graph", [helper.make_tensor_value_info("x", FLOAT, shape)],
                               [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs if name],
-                              [numpy_helper.from_array(v, name) for name, v in inputs.items() if v is not None])
+                              [numpy_helper.from_array(np.asarray(v), name) for name, v in inputs.items()
+                               if v is not None])
     domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=domains, ir_version=9).SerializeToString()
 
@@ -73,9 +78,46 @@ def compare_lstms(rng, devices):
     return len(cases), wrong
 
 
+def products(rng):
+    """Models of DynamicQuantizeMatMul with their inputs, and how far their results may be off: a sum of integers, times
+    the product of the scales, plus the bias, each rounded."""
+    for dtype, shape, columns, by_column in [(np.int8, (2, 5, 72), 33, True), (np.uint8, (1, 40), 24, False)]:
+        scale, zero = scales_of(rng, dtype, (columns,) if by_column else (), 0.02)
+        inputs = {"b": bytes_of(rng, dtype, (shape[-1], columns)), "scale": scale, "zero": zero,
+                  "bias": rng.uniform(-1, 1, columns).astype(np.float32) if by_column else None}
+        model = model_of("DynamicQuantizeMatMul", shape, inputs, ["y"])
+        x = rng.uniform(-1, 3, shape).astype(np.float32)
+        yield "DynamicQuantizeMatMul", model, x, 2.0 ** -22 * (255 * 0.02 * np.abs(x).sum(-1).max() + 1)
+
+
+def picks(rng):
+    """A QLinearWhere between QuantizeLinear and DequantizeLinear of com.microsoft, which are exact."""
+    constants = {"c": rng.integers(0, 2, (6, 1)).astype(bool), "y": bytes_of(rng, np.uint8, (7,)),
+                 **{f"{name}_scale": np.float32(scale) for name, scale in (("x", 0.02), ("y", 0.03), ("z", 0.025))},
+                 **{f"{name}_zero": np.uint8(zero) for name, zero in (("x", 121), ("y", 9), ("z", 130))}}
+    nodes = [helper.make_node("QuantizeLinear", ["x", "x_scale", "x_zero"], ["q"], domain="com.microsoft"),
+             helper.make_node("QLinearWhere", ["c", "q", "x_scale", "x_zero", "y", "y_scale", "y_zero", "z_scale",
+                                               "z_zero"], ["z"], domain="com.microsoft"),
+             helper.make_node("DequantizeLinear", ["z", "z_scale", "z_zero"], ["out"], domain="com.microsoft")]
+    yield "QLinearWhere", model_with(nodes, (6, 7), constants, ["out"]), rng.uniform(-3, 3, (6, 7)).astype(np.float32), 0
+
+
+def compare(cases, devices):
+    wrong = []
+    for count, (what, model, x, tolerance) in enumerate(cases, 1):
+        plain = ort.SessionOptions()
+        plain.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        wanted = ort.InferenceSession(model, plain, providers=["CPUExecutionProvider"]).run(None, {"x": x})[0]
+        off = np.abs(on_leat.session(model, devices).run(None, {"x": x})[0] - wanted).max()
+        if not off <= tolerance:
+            wrong.append(f"{what} {count}: off by {off:.3g}, {tolerance:.3g} allowed")
+    return count, wrong
+
+
 def main():
     devices = on_leat.devices_of_command_line(__doc__.splitlines()[2])
-    count, wrong = compare_lstms(np.random.default_rng(1), devices)
+    rng = np.random.default_rng(1)
+    count, wrong = map(sum, zip(compare_lstms(rng, devices), compare([*products(rng), *picks(rng)], devices)), (0, []))
     print("\n".join([*wrong, f"{count} models, {len(wrong)} wrong"]))
     return 1 if wrong else 0
 

@@ -278,9 +278,10 @@ static void qgemm(leati_draw *d) {
 
 static void matmul_integer(leati_draw *d) {
   const bool scaled = strcmp(d->info->name, "QLinearMatMul") == 0;
-  const bool to_float = strcmp(d->info->name, "MatMulIntegerToFloat") == 0;
+  const bool dynamic = strcmp(d->info->name, "DynamicQuantizeMatMul") == 0; /* its first operand is of floats */
+  const bool to_float = dynamic || strcmp(d->info->name, "MatMulIntegerToFloat") == 0;
   const char *const names[2] = {"T1", "T2"};
-  const uint64_t scale = scaled ? leati_draw_type(d, "TS") : to_float ? leati_draw_type(d, "T3") : 0;
+  const uint64_t scale = scaled ? leati_draw_type(d, "TS") : to_float ? leati_draw_type(d, dynamic ? "T1" : "T3") : 0;
   const int64_t inner = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 30) ? 600 : 40);
   const int64_t rows = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 40 : 9);
   const int64_t columns = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 40 : 9);
@@ -305,11 +306,15 @@ static void matmul_integer(leati_draw *d) {
     place_ranks[side] = draw_place(d, &shape, side == 0, place[side]);
   }
   if (!scaled) {
-    for (int side = 0; side < 2; side++)
-      leati_draw_bytes(d, leati_draw_input(d, types[side], ranks[side], dims[side]));
-    for (int side = 0; side < 2 && to_float; side++)
-      leati_draw_input(d, scale, place_ranks[side], place[side]);
     for (int side = 0; side < 2; side++) {
+      leati_draw_tensor *const operand = leati_draw_input(d, types[side], ranks[side], dims[side]);
+      operand->plain = dynamic;
+      if (!dynamic || side == 1)
+        leati_draw_bytes(d, operand);
+    }
+    for (int side = dynamic ? 1 : 0; side < 2 && to_float; side++)
+      leati_draw_input(d, scale, place_ranks[side], place[side]);
+    for (int side = dynamic ? 1 : 0; side < 2; side++) {
       if (leati_draw_chance(d, 60)) {
         leati_draw_bytes(d, leati_draw_input(d, types[side], place_ranks[side], place[side]));
       } else {
@@ -354,7 +359,7 @@ const leati_draw_entry leati_draws_product[] = {
     {"matmul", LEAT_MICROSOFT, "FusedGemm", NULL, gemm},
     {"matmul", LEAT_MICROSOFT, "MatMulNBits", NULL, matmul_nbits},
     {"matmul", "", "MatMulInteger QLinearMatMul", NULL, matmul_integer},
-    {"matmul", LEAT_MICROSOFT, "MatMulIntegerToFloat", NULL, matmul_integer},
+    {"matmul", LEAT_MICROSOFT, "MatMulIntegerToFloat DynamicQuantizeMatMul", NULL, matmul_integer},
     {"matmul", "leat", "QuantizedMatMul", NULL, quantized_matmul},
     {"matmul", LEAT_MICROSOFT, "QGemm", NULL, qgemm},
     {NULL, NULL, NULL, NULL, NULL},

@@ -513,6 +513,26 @@ static bool run_matmul_integer_to_float(leati_ref_node *node) {
                     leati_ref_input(node, 5), leati_ref_input(node, 6));
 }
 
+static bool run_dynamic_quantize_matmul(leati_ref_node *node) {
+  const leati_ref_tensor *const x = node->inputs[0];
+  const leati_ref_dynamic by = leati_ref_dynamic_of(x);
+  leati_ref_tensor a, scale, zero;
+  leati_ref_tensor_init(&a, LEATI_REF_UINT8, x->rank, x->dims);
+  leati_ref_tensor_init(&scale, LEATI_REF_FLOAT32, 0, NULL);
+  leati_ref_tensor_init(&zero, LEATI_REF_UINT8, 0, NULL);
+  scale.f[0] = by.scale;
+  zero.i[0] = by.zero;
+  for (int64_t k = 0; k < x->count; k++) {
+    a.i[k] = leati_ref_dynamic_byte(by, x->f[k]);
+  }
+  const bool done = run_floats(node, &a, &scale, &zero, node->inputs[1], node->inputs[2], leati_ref_input(node, 3),
+                               leati_ref_input(node, 4));
+  leati_ref_tensor_clear(&a);
+  leati_ref_tensor_clear(&scale);
+  leati_ref_tensor_clear(&zero);
+  return done;
+}
+
 /* A matrix with its last two dimensions swapped. */
 static void transpose(const leati_ref_tensor *x, leati_ref_tensor *out) {
   int64_t dims[LEAT_MAX_RANK], index[LEAT_MAX_RANK];
@@ -571,6 +591,7 @@ const leati_ref_entry leati_ref_product[] = {{"MatMul", run_matmul},
                                              {"MatMulNBits", run_matmul_nbits},
                                              {"MatMulInteger", run_matmul_integer},
                                              {"MatMulIntegerToFloat", run_matmul_integer_to_float},
+                                             {"DynamicQuantizeMatMul", run_dynamic_quantize_matmul},
                                              {"QLinearMatMul", run_qlinear_matmul},
                                              {"QGemm", run_qgemm},
                                              {"QuantizedMatMul", run_quantized_matmul},

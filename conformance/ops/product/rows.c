@@ -115,6 +115,13 @@
       __VA_ARGS__                                                                                                    \
     }                                                                                                                \
   }
+#define DYNAMIC(named, views, ...)                                                                                    \
+  {                                                                                                                   \
+    .name = "DynamicQuantizeMatMul", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .inputs = {                                                                                                       \
+      __VA_ARGS__                                                                                                     \
+    }                                                                                                                 \
+  }
 #define QLINEAR(named, views, ...)                                                                             \
   {                                                                                                            \
     .name = "QLinearMatMul", .label = named, .since_version = 21, .variants = views, .inputs = { __VA_ARGS__ } \
@@ -172,6 +179,13 @@ static const leati_op_spec specs[] = {
     INTEGER("inner_empty", 0, U8(9, 0), S8(0, 5), U8(1), S8(1)),
     INTEGER("no_rows", 0, U8(0, 4), S8(4, 5)),
 
+    DYNAMIC("int8", ALL_VIEWS, F32(5, 67), S8(67, 33), SCALE(LEATI_REF_FLOAT32, 33), S8(33), F32(33)),
+    DYNAMIC("uint8", VIEWS, F32_RANGE(1, 3, 2, 9, 64), U8(64, 36), SCALE(LEATI_REF_FLOAT32, 1), U8(1)),
+    DYNAMIC("no_zero_point", 0, F32(3, 20), S8(20, 12), F32_IS(NO_DIMS, 0.02f), ABSENT, F32(12)),
+    DYNAMIC("vector", 0, F32(20), S8(20, 12), F32_IS(NO_DIMS, 0.02f)),
+    DYNAMIC("zeros", 0, F32_RANGE(0, 0, 3, 20), U8(20, 12), F32_IS(NO_DIMS, 0.02f), U8(1)),
+    DYNAMIC("no_k", 0, F32(3, 0), U8(0, 12), F32_IS(NO_DIMS, 0.02f), U8(1), F32(12)),
+    DYNAMIC("no_rows", 0, F32(0, 20), U8(20, 12), F32_IS(NO_DIMS, 0.02f)),
     {.name = "MatMulIntegerToFloat",
      .label = "uint8_int8",
      .since_version = 1,

@@ -77,6 +77,19 @@ static void qlinear(leati_draw *d) {
     leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -0.5, 1.5));
 }
 
+static void qlinear_where(leati_draw *d) {
+  const int32_t rank = leati_draw_rank(d, 0, RANK);
+  const uint64_t type = leati_draw_type(d, "T");
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  leati_draw_narrow_input(d, LEAT_TYPE_BOOL, rank, dims);
+  for (int k = 0; k < 2; k++) {
+    leati_draw_bytes(d, leati_draw_narrow_input(d, type, rank, dims));
+    leati_draw_scale_of_bytes(d, type);
+  }
+  leati_draw_scale_of_bytes(d, type);
+}
+
 static void qlinear_concat(leati_draw *d) {
   const int32_t rank = leati_draw_rank(d, 1, RANK);
   const int64_t axis = leati_draw_axis(d, rank), one = 1;
@@ -98,6 +111,9 @@ const leati_draw_entry leati_draws_quantize[] = {
     {"elementwise", "", "QuantizeLinear", NULL, quantize},
     {"elementwise", "", "DynamicQuantizeLinear", "T1:*", dynamic_quantize},
     {"elementwise", LEAT_MICROSOFT, "QLinearAdd QLinearMul QLinearLeakyRelu QLinearSigmoid", NULL, qlinear},
+    {"elementwise", LEAT_MICROSOFT, "QLinearWhere", NULL, qlinear_where},
+    {"elementwise", LEAT_MICROSOFT, "DequantizeLinear", NULL, dequantize},
+    {"elementwise", LEAT_MICROSOFT, "QuantizeLinear", NULL, quantize},
     {"movement", LEAT_MICROSOFT, "QLinearConcat", NULL, qlinear_concat},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -155,15 +155,15 @@ static bool run_softmax(leati_ref_node *node) {
       node, &(between){.list = leati_ref_norm, .name = "Softmax", .since_version = 13, .operands = 1, .slope = 0.5});
 }
 
-/* Quantises the floats that input `at` stands for by the scale of the result, which comes first. */
-static void requantise(const leati_ref_node *node, uint32_t at, leati_ref_tensor *out) {
+/* Quantises the floats that input `at` stands for by the scale of the result, an input too. */
+static void requantise(const leati_ref_node *node, uint32_t at, uint32_t scale, leati_ref_tensor *out) {
   leati_ref_tensor low, high;
   dequantise(node, at, at + 1, -1, &low);
   dequantise(node, at, at + 1, 1, &high);
   leati_ref_tensor_init(out, node->inputs[at]->type, low.rank, low.dims);
   out->bound = leati_ref_alloc(out->count, sizeof(double));
   for (int64_t k = 0; k < out->count; k++) {
-    leati_ref_quantise(out, k, low.f[k], high.f[k], node->inputs[0]->f[0], zero_at(node, 1));
+    leati_ref_quantise(out, k, low.f[k], high.f[k], node->inputs[scale]->f[0], zero_at(node, scale + 1));
   }
   leati_ref_tensor_clear(&low);
   leati_ref_tensor_clear(&high);
@@ -182,7 +182,7 @@ static bool run_concat(leati_ref_node *node) {
     leati_ref_tensor *part = &parts[plain.input_count];
     ok = plain.input_count < PARTS_MAX && leati_ref_input(node, at) != NULL && check_scale(node, at + 1);
     if (ok) {
-      requantise(node, at, part);
+      requantise(node, at, 0, part);
       given[plain.input_count++] = part;
     }
   }
@@ -194,12 +194,51 @@ static bool run_concat(leati_ref_node *node) {
   return ok;
 }
 
+/* Each of both operands as bytes of the result, of which the condition picks, and in the same way bounds. */
+static bool run_where(leati_ref_node *node) {
+  enum { CONDITION, X, Y = 4, RESULT = 7 };
+  static const uint32_t at[2] = {X, Y};
+  leati_ref_tensor parts[2] = {{0}};
+  const leati_ref_tensor *const given[] = {node->inputs[CONDITION], &parts[0], &parts[1]};
+  leati_ref_node plain = *node;
+  plain.name = "Where";
+  plain.since_version = 16;
+  plain.inputs = given;
+  plain.input_count = 3;
+  bool ok = check_scale(node, RESULT);
+  for (uint32_t k = 0; ok && k < 2; k++) {
+    ok = leati_ref_input(node, at[k]) != NULL && check_scale(node, at[k] + 1);
+    if (ok) {
+      requantise(node, at[k], RESULT, &parts[k]);
+    }
+  }
+  ok = ok && (leati_ref_run_of(leati_ref_elementwise, &plain) || leati_ref_fail(node, "%s", plain.error));
+  node->outputs[0] = plain.outputs[0];
+  for (uint32_t k = 0; ok && k < 2; k++) {
+    for (int64_t i = 0; i < parts[k].count; i++) {
+      parts[k].i[i] = (int64_t)parts[k].bound[i];
+    }
+  }
+  if (ok && leati_ref_run_of(leati_ref_elementwise, &plain)) {
+    node->outputs[0].bound = leati_ref_alloc(plain.outputs[0].count, sizeof(double));
+    for (int64_t i = 0; i < plain.outputs[0].count; i++) {
+      node->outputs[0].bound[i] = (double)plain.outputs[0].i[i];
+    }
+    leati_ref_tensor_clear(&plain.outputs[0]);
+  }
+  for (uint32_t k = 0; k < 2; k++) {
+    leati_ref_tensor_clear(&parts[k]);
+  }
+  return ok;
+}
+
 const leati_ref_entry leati_ref_qlinear[] = {
     {"QLinearAdd", run_add},
     {"QLinearMul", run_mul},
     {"QLinearLeakyRelu", run_leaky_relu},
     {"QLinearSigmoid", run_sigmoid},
     {"QLinearConcat", run_concat},
+    {"QLinearWhere", run_where},
     {"QLinearAveragePool", run_average_pool},
     {"QLinearGlobalAveragePool", run_global_average_pool},
     {"QLinearSoftmax", run_softmax},

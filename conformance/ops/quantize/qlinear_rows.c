@@ -140,6 +140,15 @@ static const leati_op_spec specs[] = {
     CONCAT("empty", 1, SCALE(0.03f), U8_ZERO(5), U8(0, 2), SCALE(0.02f), U8_ZERO(99), U8(0, 4), SCALE(0.05f),
            U8_ZERO(3)),
 
+    VIEWS_ROW("QLinearWhere", "uint8", ALL_VIEWS, THREADS_8, BOOLS(3, 5, 7), U8(3, 5, 7), SCALE(0.02f), U8_ZERO(121),
+              U8(3, 5, 7), SCALE(0.035f), U8_ZERO(130), SCALE(0.03f), U8_ZERO(119)),
+    VIEWS_ROW("QLinearWhere", "int8", VIEWS, 0, BOOLS(5, 1), S8(3, 1, 7), SCALES(0.02f), S8_ZERO(-7), S8(7),
+              SCALES(0.02f), S8_ZERO(-7), SCALES(0.02f), S8_ZERO(-7)),
+    ROW("QLinearWhere", "scalars", BOOLS(4, 6), INTS_OF(LEATI_REF_UINT8, NO_DIMS, 200), SCALE(0.02f), ABSENT,
+        INTS_OF(LEATI_REF_UINT8, NO_DIMS, 7), SCALE(0.3f), U8_ZERO(9), SCALE(0.01f), U8_ZERO(0)),
+    ROW("QLinearWhere", "empty", BOOLS(0, 6), U8(6), SCALE(0.02f), U8_ZERO(1), U8(6), SCALE(0.3f), U8_ZERO(9),
+        SCALE(0.01f), U8_ZERO(0)),
+
     {.name = "QLinearAveragePool",
      .label = "uint8",
      .since_version = 1,

@@ -22,6 +22,25 @@ enum { ONNX_FLOAT32 = 1, ONNX_INT8 = 3, ONNX_UINT16 = 4, ONNX_FLOAT16 = 10, ONNX
       CASE("QuantizeLinear", named "_blocks", 28, ATTRIBUTES(A_INT("block_size", 4), A_INT("precision", precision)), \
            RANGE_OF(x, -9, 9, 5, 7, 9), SCALES(scale, 5, 2, 9), RANGE_OF(t, low, high, 5, 2, 9))
 
+/* The forms of com.microsoft. */
+#define CONTRIBUTED(op, named, attributes_given, ...)                                                         \
+  {                                                                                                           \
+    .name = op, .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .attributes = attributes_given, \
+    .inputs = {                                                                                               \
+      __VA_ARGS__                                                                                             \
+    }                                                                                                         \
+  }
+#define FROM_TYPE(named, t, low, high, x)                                              \
+  CONTRIBUTED("DequantizeLinear", "contributed_" named, ATTRIBUTES(A_INT("axis", -2)), \
+              RANGE_OF(t, low, high, 5, 7, 9), SCALES(x, 7), RANGE_OF(t, low, high, 7))
+#define INTO_TYPE(named, t, low, high, x)                                                                         \
+  CONTRIBUTED("QuantizeLinear", "contributed_" named, ATTRIBUTES(A_INT("axis", -2)), RANGE_OF(x, -9, 9, 5, 7, 9), \
+              SCALES(x, 7), RANGE_OF(t, low, high, 7))
+#define CONTRIBUTED_TYPES(ROW)                                                                                         \
+  ROW("int8", LEATI_REF_INT8, -128, 127, LEATI_REF_FLOAT32), ROW("uint8", LEATI_REF_UINT8, 0, 255, LEATI_REF_FLOAT16), \
+      ROW("int16", LEATI_REF_INT16, -32768, 32767, LEATI_REF_BFLOAT16),                                                \
+      ROW("uint16", LEATI_REF_UINT16, 0, 65535, LEATI_REF_FLOAT32)
+
 /* Tenths of odd numbers, from 1 to 31: by 0.2 halves, but for what the digits of float32 leave of them. */
 #define ODD_TENTHS 0.1f, 0.3f, 0.5f, 0.7f, 0.9f, 1.1f, 1.3f, 1.5f, 1.7f, 1.9f, 2.1f, 2.3f, 2.5f, 2.7f, 2.9f, 3.1f
 
@@ -41,6 +60,9 @@ static const leati_op_spec specs[] = {
     OF_TYPE("int16", LEATI_REF_INT16, -32768, 32767, LEATI_REF_BFLOAT16),
     OF_TYPE("uint16", LEATI_REF_UINT16, 0, 65535, LEATI_REF_FLOAT32),
     OF_TYPE("int32", LEATI_REF_INT32, -2000000000, 2000000000, LEATI_REF_FLOAT32),
+    CONTRIBUTED_TYPES(FROM_TYPE),
+    CONTRIBUTED("DequantizeLinear", "contributed_int32", NO_ATTRIBUTES,
+                RANGE_OF(LEATI_REF_INT32, -2000000000, 2000000000, 5, 7), SCALES(LEATI_REF_FLOAT32, 1)),
     VIEWED("DequantizeLinear", "by_axis", 13, VIEWS, 0, NO_ATTRIBUTES, RANGE_OF(LEATI_REF_INT8, -128, 127, 2, 33, 35),
            F32(33)),
     PLAIN("DequantizeLinear", "scalar", 13, INTS_OF(LEATI_REF_INT8, NO_DIMS, -77), F32(1)),
@@ -59,6 +81,7 @@ static const leati_op_spec specs[] = {
 
     VIEWED("QuantizeLinear", "one_scale", 10, ALL_VIEWS, THREADS_8 | THREADS_16, NO_ATTRIBUTES,
            F32_RANGE(-9, 9, 3, 5, 67), F32_IS(NO_DIMS, 0.05f), U8_RANGE(0, 255, 1)),
+    CONTRIBUTED_TYPES(INTO_TYPE),
     TO_TYPE("int8", LEATI_REF_INT8, -128, 127, LEATI_REF_FLOAT32, LEATI_REF_FLOAT16, ONNX_FLOAT32),
     TO_TYPE("uint8", LEATI_REF_UINT8, 0, 255, LEATI_REF_FLOAT16, LEATI_REF_FLOAT32, ONNX_FLOAT16),
     TO_TYPE("int16", LEATI_REF_INT16, -32768, 32767, LEATI_REF_BFLOAT16, LEATI_REF_BFLOAT16, ONNX_FLOAT32),

@@ -14,8 +14,9 @@
 #define LEATI_TYPES_NUMBER (LEATI_TYPES_REAL | LEATI_TYPES_SIGNED | LEATI_TYPES_UNSIGNED)
 
 /** Type constraints of these families. */
-extern const leat_op_type leati_type_number;  /**< "T": LEATI_TYPES_NUMBER */
-extern const leat_op_type leati_type_bool_in; /**< "T": bool */
+extern const leat_op_type leati_type_number;    /**< "T": LEATI_TYPES_NUMBER */
+extern const leat_op_type leati_type_bool_in;   /**< "T": bool */
+extern const leat_op_type leati_type_condition; /**< "B": bool */
 
 #define LEATI_OPERANDS_MAX 3
 
@@ -34,6 +35,11 @@ typedef struct leati_elementwise {
  * @errors NOT_SUPPORTED: a tensor reaches over 2^31 elements */
 int32_t leati_plan_elementwise(leati_planner *planner, const leati_elementwise *e, const leati_view *result,
                                leat_error *err);
+
+/** Plans what Where does: each element of `x` or, where the condition is false, of `y`; they broadcast to the result.
+ * @errors as leati_plan_elementwise() */
+int32_t leati_plan_where(leati_planner *planner, const leati_view *condition, const leati_view *x, const leati_view *y,
+                         const leati_view *result, leat_error *err);
 
 /** Plans the conversion of `x`, which broadcasts to it, to the type of `result`, as Cast converts.
  * @errors as leati_plan_elementwise() */

@@ -6,7 +6,7 @@
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/function.h"
 
-static LEATI_TYPE(type_where_condition, "B", LEAT_TYPE_BOOL);
+LEATI_TYPE(leati_type_condition, "B", LEAT_TYPE_BOOL);
 
 static int32_t clip_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   for (uint32_t i = 1; i < 3; ++i) {
@@ -43,15 +43,21 @@ static int32_t clip_plan(const leat_op *op, leati_planner *planner, const leati_
   return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
 }
 
-static int32_t where_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  (void)op;
+int32_t leati_plan_where(leati_planner *planner, const leati_view *condition, const leati_view *x, const leati_view *y,
+                         const leati_view *result, leat_error *err) {
   const leati_elementwise e = {
-      .kernel = leati_kernel_find_item(LEATI_KERNELS_WHERE, call->inputs[1].item_size),
+      .kernel = leati_kernel_find_item(LEATI_KERNELS_WHERE, x->item_size),
       .operation = LEAT_EW_WHERE,
       .operand_count = 3,
-      .operands = {&call->inputs[0], &call->inputs[1], &call->inputs[2]},
+      .operands = {condition, x, y},
   };
-  return leati_plan_elementwise(planner, &e, &call->outputs[0], err);
+  return leati_plan_elementwise(planner, &e, result, err);
+}
+
+static int32_t where_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_view *const in = call->inputs;
+  return leati_plan_where(planner, &in[0], &in[1], &in[2], &call->outputs[0], err);
 }
 
 static void where_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
@@ -76,7 +82,7 @@ static const leati_op_def ops[] = {
              .infer = clip_infer, LEATI_KERNELS(LEATI_KERNELS_CLIP), .plan = clip_plan, .reads_view = leati_reads_rows),
     LEATI_OP("Where", "", (9, 16), (3, 3), (1, 1),
              LEATI_EVALUATED(LEAT_OP_IN_PLACE, LEATI_EVALUATED_ALL, where_evaluate),
-             LEATI_TYPES(&type_where_condition, &leati_type_moved), LEATI_INPUT_TYPES(0, 1, 1), LEATI_OUTPUT_TYPES(1),
+             LEATI_TYPES(&leati_type_condition, &leati_type_moved), LEATI_INPUT_TYPES(0, 1, 1), LEATI_OUTPUT_TYPES(1),
              .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_WHERE),
              .plan = where_plan, .reads_view = leati_reads_rows),
 };

@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MatMulInteger, MatMulIntegerToFloat, QLinearMatMul, QGemm and QuantizedMatMul: products of matrices of bytes, which
- * sum up to int32. */
+/* MatMulInteger, MatMulIntegerToFloat, DynamicQuantizeMatMul, QLinearMatMul, QGemm and QuantizedMatMul: products of
+ * matrices of bytes, which sum up to int32. */
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
 #include "ops/core/matrix_view.h"
 #include "ops/elementwise/function.h"
 #include "ops/product/integer_product.h"
+#include "ops/quantize/dynamic_quantize.h"
 #include "policy/tiling.h"
 
 /* TO_FLOAT: MatMulIntegerToFloat and QuantizedMatMul, which has two inputs more. */
-enum { MATMUL_INTEGER, TO_FLOAT, QLINEAR_MATMUL, QGEMM };
+enum { MATMUL_INTEGER, TO_FLOAT, QLINEAR_MATMUL, QGEMM, DYNAMIC };
 
 /* Of QuantizedMatMul and QGemm; of MatMulIntegerToFloat all false. */
 typedef struct integer_state {
   bool trans_b, relu;
 } integer_state;
 
-/* The inputs of an operator; c is not set. */
+/* The inputs of an operator; c is not set. Of DynamicQuantizeMatMul a is of floats, and has no scale yet. */
 static leati_integer_product operands_of(const leat_op *op, const leati_call *call) {
   const leati_view *const in = call->inputs;
   if (leati_op_def_of(op)->param == MATMUL_INTEGER) {
     return (leati_integer_product){
         .a = &in[0], .b = &in[1], .a_zero = leati_input(call, 2), .b_zero = leati_input(call, 3)};
+  }
+  if (leati_op_def_of(op)->param == DYNAMIC) {
+    return (leati_integer_product){.a = &in[0],
+                                   .b = &in[1],
+                                   .b_scale = &in[2],
+                                   .b_zero = leati_input(call, 3),
+                                   .bias = leati_input(call, 4),
+                                   .floats = true};
   }
   if (leati_op_def_of(op)->param == TO_FLOAT) {
     const integer_state *const state = leati_op_state_const(op);
@@ -66,7 +75,7 @@ static LEATI_ATTRIBUTE(attribute_trans_b, "transB", INT);
 
 /* Which input is the second operand. */
 static uint32_t second_of(const leati_op_def *def) {
-  return def->param == MATMUL_INTEGER || def->param == TO_FLOAT ? 1 : 3;
+  return def->param == MATMUL_INTEGER || def->param == TO_FLOAT || def->param == DYNAMIC ? 1 : 3;
 }
 
 /* Fails if what is known of the shapes of the operands says that they have no product. */
@@ -187,12 +196,12 @@ static int32_t check_bias(const leat_op *op, const leati_integer_product *in, le
 
 static int32_t integer_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_integer_product in = operands_of(op, call);
-  out[0].dtype = leati_dtype_of(leati_integer_product_type(in.a_scale, in.y_scale, in.y_zero));
+  out[0].dtype = leati_dtype_of(leati_integer_product_type(in.b_scale, in.y_scale, in.y_zero));
   LEATI_TRY(leati_matrix_infer_product(leati_op_def_of(op)->info.name, in.a, in.b, false, in.trans_b, out, err));
   LEATI_TRY(check_place(op, "zero point", in.a_zero, in.a, true, false, err));
   LEATI_TRY(check_place(op, "zero point", in.b_zero, in.b, false, in.trans_b, err));
   LEATI_TRY(check_bias(op, &in, err));
-  return in.a_scale != NULL ? check_scales(op, &in, err) : LEAT_OK;
+  return in.b_scale != NULL ? check_scales(op, &in, err) : LEAT_OK;
 }
 
 static int32_t qgemm_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -211,11 +220,26 @@ static int32_t integer_plan(const leat_op *op, leati_planner *planner, const lea
   return leati_plan_integer_product(planner, &product, err);
 }
 
+static int32_t dynamic_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  leati_integer_product product = operands_of(op, call);
+  leati_quantized a;
+  if (call->outputs[0].count == 0) {
+    return LEAT_OK;
+  }
+  LEATI_TRY(leati_plan_dynamically_quantized(planner, product.a, &a, err));
+  product.a = &a.bytes;
+  product.a_scale = &a.scale;
+  product.a_zero = &a.zero;
+  product.c = &call->outputs[0];
+  return leati_plan_integer_product(planner, &product, err);
+}
+
 /* The order of sums changes no bit. */
 static bool integer_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
   const leati_integer_product in = operands_of(op, call);
   const leati_view *const view = &call->inputs[i];
-  if ((view != in.a && view != in.b) || !leati_view_walkable(view)) {
+  const bool is_quantised = view == in.a && leati_op_def_of(op)->param == DYNAMIC;
+  if (is_quantised || (view != in.a && view != in.b) || !leati_view_walkable(view)) {
     return false;
   }
   const leati_matrix m = leati_matrix_of(view, false, view == in.a);
@@ -229,6 +253,7 @@ static LEATI_TYPE(type_a, "T1", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_b, "T2", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_sum, "T3", LEAT_TYPE_INT32);
 static LEATI_TYPE(type_float, "T3", LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_float_1, "T1", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_result, "T3", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_any_result, "T3", LEATI_TYPES_BYTE | LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_floats, "tensor(float)", LEAT_TYPE_FLOAT32);
@@ -248,6 +273,10 @@ static const leati_op_def ops[] = {
              LEATI_TYPES(&type_a, &type_b, &type_float), LEATI_INPUT_TYPES(0, 1, 2, 2, 0, 1, 2), LEATI_OUTPUT_TYPES(2),
              .param = TO_FLOAT, .state_size = sizeof(integer_state), .least_rank = 1, .supports = integer_supports,
              .infer = integer_infer, .plan = integer_plan, .reads_view = integer_reads_view),
+    LEATI_OP("DynamicQuantizeMatMul", "com.microsoft", (1, 1), (3, 5), (1, 1), .info.flags = LEAT_OP_HEAVY,
+             LEATI_TYPES(&type_float_1, &type_b), LEATI_INPUT_TYPES(0, 1, 0, 1, 0), LEATI_OUTPUT_TYPES(0),
+             .param = DYNAMIC, .least_rank = 1, .supports = integer_supports, .infer = integer_infer,
+             .plan = dynamic_plan, .reads_view = integer_reads_view),
     LEATI_OP("QLinearMatMul", "", (10, 21), (8, 8), (1, 1), .info.flags = LEAT_OP_HEAVY,
              LEATI_TYPES(&type_a, &type_b, &type_result, &type_scale), LEATI_INPUT_TYPES(0, 3, 0, 1, 3, 1, 3, 2),
              LEATI_OUTPUT_TYPES(2), .param = QLINEAR_MATMUL, .least_rank = 1, .supports = integer_supports,

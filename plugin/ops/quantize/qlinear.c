@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* com.microsoft's elementwise operators of bytes that stand for floats: QLinearAdd, QLinearMul, QLinearLeakyRelu and
- * QLinearSigmoid. Each operand is three inputs: bytes, scale and zero point; scale and zero point of the result follow.
+/* com.microsoft's elementwise operators of bytes that stand for floats: QLinearAdd, QLinearMul, QLinearLeakyRelu,
+ * QLinearSigmoid and QLinearWhere. Each operand is three inputs: bytes, scale and zero point; scale and zero point of
+ * the result follow.
  */
+#include <string.h>
+
 #include "core/status.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
@@ -48,6 +51,46 @@ static int32_t qlinear_plan(const leat_op *op, leati_planner *planner, const lea
   return leati_plan_scaled(planner, leati_op_state_const(op), operands, count, &result, err);
 }
 
+/* ---- QLinearWhere ------------------------------------------------------------------------------------------------ */
+
+/* Inputs behind the condition: bytes, scale and zero point of x and y, and those of the result. */
+enum { WHERE_CONDITION, WHERE_X, WHERE_Y = 4, WHERE_RESULT = 7 };
+
+static int32_t where_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  static const uint32_t broadcast[] = {WHERE_CONDITION, WHERE_X, WHERE_Y};
+  for (uint32_t k = 0; k < sizeof(broadcast) / sizeof(broadcast[0]); ++k) {
+    const leati_view *const view = leati_input(call, broadcast[k]);
+    if (view == NULL) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "QLinearWhere: input %u is missing", broadcast[k]);
+    }
+    LEATI_TRY(leati_broadcast(&out->ndim, out->dims, view->ndim, view->shape, err));
+  }
+  LEATI_TRY(leati_check_scale(op, call, WHERE_X + 1, err));
+  LEATI_TRY(leati_check_scale(op, call, WHERE_Y + 1, err));
+  return leati_check_scale(op, call, WHERE_RESULT, err);
+}
+
+/* Bytes become those of the result before they are picked, each once however often it is broadcast. */
+static int32_t where_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  static const uint32_t given[2] = {WHERE_X, WHERE_Y};
+  const leati_function *const identity = leati_op_state_const(op);
+  const leati_view *const y = &call->outputs[0];
+  leati_view values[2];
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  for (uint32_t k = 0; k < 2; ++k) {
+    const leati_view *const x = &call->inputs[given[k]];
+    values[k] = (leati_view){.type = x->type, .ndim = x->ndim};
+    memcpy(values[k].shape, x->shape, sizeof(values[k].shape));
+    LEATI_TRY(leati_plan_temporary(planner, &values[k], err));
+    const leati_scaled operand = leati_scaled_by(call, x, given[k] + 1);
+    const leati_scaled result = leati_scaled_by(call, &values[k], WHERE_RESULT);
+    LEATI_TRY(leati_plan_scaled(planner, identity, &operand, 1, &result, err));
+  }
+  return leati_plan_where(planner, &call->inputs[WHERE_CONDITION], &values[0], &values[1], y, err);
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* The rest are the types of inputs, and attributes. Zero points may be absent, also those before what has to be there.
@@ -61,11 +104,18 @@ static int32_t qlinear_plan(const leat_op *op, leati_planner *planner, const lea
 #define TYPES_OF_TWO LEATI_INPUT_TYPES(0, 1, 0, 0, 1, 0, 1, 0)
 #define TYPES_OF_ONE LEATI_INPUT_TYPES(0, 1, 0, 1, 0)
 
+static LEATI_TYPE(type_where_scale, "TF", LEAT_TYPE_FLOAT32);
+
 static const leati_op_def ops[] = {
     QLINEAR("QLinearAdd", 8, LEAT_EW_ADD, TYPES_OF_TWO),
     QLINEAR("QLinearMul", 8, LEAT_EW_MUL, TYPES_OF_TWO),
     QLINEAR("QLinearLeakyRelu", 5, LEAT_EW_LEAKY_RELU, LEATI_ATTRIBUTES(&leati_attribute_alpha), TYPES_OF_ONE),
     QLINEAR("QLinearSigmoid", 5, LEAT_EW_SIGMOID, TYPES_OF_ONE),
+    LEATI_OP("QLinearWhere", "com.microsoft", (1, 1), (3, 9), (1, 1),
+             LEATI_TYPES(&leati_type_condition, &leati_type_scaled, &type_where_scale),
+             LEATI_INPUT_TYPES(0, 1, 2, 1, 1, 2, 1, 2, 1), LEATI_OUTPUT_TYPES(1), .state_size = sizeof(leati_function),
+             .param = LEAT_EW_IDENTITY, .create = qlinear_create, .infer = where_infer,
+             LEATI_KERNELS(LEATI_KERNELS_SCALED_POINTWISE), .plan = where_plan, .reads_view = leati_reads_rows),
 };
 
 const leati_op_family leati_qlinear_family = LEATI_FAMILY(ops);

@@ -313,26 +313,31 @@ static LEATI_ATTRIBUTE(attribute_block_size, "block_size", INT);
 static LEATI_ATTRIBUTE(attribute_output_dtype, "output_dtype", INT);
 static LEATI_ATTRIBUTE(attribute_precision, "precision", INT);
 
-/* A form of DequantizeLinear or QuantizeLinear. */
-#define LINEAR(name, kind, versions, ...)                                                                    \
-  LEATI_OP(name, "", versions, (2, 3), (1, 1), __VA_ARGS__, .state_size = sizeof(linear_state),              \
+/* A form of DequantizeLinear or QuantizeLinear. That of com.microsoft is ONNX's of version 13. */
+#define LINEAR(name, kind, domain, versions, ...)                                                            \
+  LEATI_OP(name, domain, versions, (2, 3), (1, 1), __VA_ARGS__, .state_size = sizeof(linear_state),          \
            .supports = kind##_supports, .create = linear_create, .infer = kind##_infer, .plan = kind##_plan, \
            .channels_last = linear_channels_last)
 
 static const leati_op_def ops[] = {
-    LINEAR("DequantizeLinear", dequantize, (10, 21), LEATI_TYPES(&type_dequantized, &type_real_2),
+    LINEAR("DequantizeLinear", dequantize, "", (10, 21), LEATI_TYPES(&type_dequantized, &type_real_2),
            LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_block_size), LEATI_INPUT_TYPES(0, 1, 0),
            LEATI_OUTPUT_TYPES(1), LEATI_KERNELS(LEATI_KERNELS_DEQUANTIZE)),
-    LINEAR("DequantizeLinear", dequantize, (23, 28), LEATI_TYPES(&type_dequantized, &type_real_2, &type_real_3),
+    LINEAR("DequantizeLinear", dequantize, "", (23, 28), LEATI_TYPES(&type_dequantized, &type_real_2, &type_real_3),
            LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_block_size, &attribute_output_dtype),
            LEATI_INPUT_TYPES(0, 1, 0), LEATI_OUTPUT_TYPES(2), LEATI_KERNELS(LEATI_KERNELS_DEQUANTIZE)),
-    LINEAR("QuantizeLinear", quantize, (10, 21), LEATI_TYPES(&type_real_1, &type_quantized_2),
+    LINEAR("QuantizeLinear", quantize, "", (10, 21), LEATI_TYPES(&type_real_1, &type_quantized_2),
            LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_block_size, &attribute_output_dtype),
            LEATI_INPUT_TYPES(0, 0, 1), LEATI_OUTPUT_TYPES(1)),
     LINEAR(
-        "QuantizeLinear", quantize, (23, 28), LEATI_TYPES(&type_real_1, &type_real_2, &type_quantized_3),
+        "QuantizeLinear", quantize, "", (23, 28), LEATI_TYPES(&type_real_1, &type_real_2, &type_quantized_3),
         LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_block_size, &attribute_output_dtype, &attribute_precision),
         LEATI_INPUT_TYPES(0, 1, 2), LEATI_OUTPUT_TYPES(2)),
+    LINEAR("DequantizeLinear", dequantize, "com.microsoft", (1, 1), LEATI_TYPES(&type_dequantized, &type_real_2),
+           LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 1, 0), LEATI_OUTPUT_TYPES(1),
+           LEATI_KERNELS(LEATI_KERNELS_DEQUANTIZE)),
+    LINEAR("QuantizeLinear", quantize, "com.microsoft", (1, 1), LEATI_TYPES(&type_real_1, &type_quantized_2),
+           LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 0, 1), LEATI_OUTPUT_TYPES(1)),
     LEATI_OP("DynamicQuantizeLinear", "", (11, 11), (1, 1), (3, 3), LEATI_TYPES(&type_float, &type_uint8, &type_scale),
              LEATI_INPUT_TYPES(0), LEATI_OUTPUT_TYPES(1, 2, 1), .infer = dynamic_infer, .plan = dynamic_plan),
 };
