@@ -99,7 +99,8 @@ def picks(rng):
              helper.make_node("QLinearWhere", ["c", "q", "x_scale", "x_zero", "y", "y_scale", "y_zero", "z_scale",
                                                "z_zero"], ["z"], domain="com.microsoft"),
              helper.make_node("DequantizeLinear", ["z", "z_scale", "z_zero"], ["out"], domain="com.microsoft")]
-    yield "QLinearWhere", model_with(nodes, (6, 7), constants, ["out"]), rng.uniform(-3, 3, (6, 7)).astype(np.float32), 0
+    x = rng.uniform(-3, 3, (6, 7)).astype(np.float32)
+    yield "QLinearWhere", model_with(nodes, (6, 7), constants, ["out"]), x, 0
 
 
 def compare(cases, devices):
