@@ -764,6 +764,12 @@ typedef struct leat_event_api {
  *   in the memory of the earlier ones what was there. An attention_bias takes keys from total_sequence_length on out.
  *   Where all positions are new, only the first of position_ids counts, and all batches go on from it; of numbers that
  *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
+ * - Attention of com.microsoft and MultiHeadAttention add mask_filter_value to the score of a key that a mask of whole
+ *   numbers does not have, together with attention_bias rounded to the type and never below its lowest number: a query
+ *   without such keys weighs all of them. A number above 0 has the key. Of a mask of 3 batches + 2 numbers the first
+ *   count, where the keys of a batch end. Behind the last position of keys and values there are zeros, and a beam of
+ *   cache_indirection that there is not counts as the nearest. A bias of MultiHeadAttention is added to queries alone
+ *   where keys and values have four dimensions. Attention takes past and attention_bias together.
  * - GridSample by cubic convolution takes each element outside of the image as padding_mode has it, wherever the place
  *   is. A place that is 2^63 elements away or more is outside of the image on its side, and one that is no number
  * before the first element; by reflection either is that of -1.

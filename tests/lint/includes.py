@@ -23,7 +23,7 @@ OPERATOR_ROOMS = {
     'product': ['core', 'elementwise', 'reduce', 'norm', 'quantize'],
     'conv': ['core', 'elementwise', 'reduce', 'product'],
     'image': ['core'],
-    'attention': ['core'],
+    'attention': ['core', 'norm', 'product'],
     'recurrent': ['core', 'elementwise', 'product', 'quantize'],
 }
 MADE = 'plugin/ops/'

@@ -979,8 +979,8 @@ static void test_refused_caches(void **state) {
             {4, {2, 4, 1, 9}}),
       GROUP("head_sink must have shape [4]", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE, NONE, NONE,
             ONE(2)),
-      GROUP("with k_scale is not supported", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE, NONE, NONE,
-            NONE, ONE(1)),
+      GROUP("with quantised keys or values is not supported", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE,
+            NONE, NONE, NONE, NONE, ONE(1)),
       {"local_window_size is 0", {Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1)}, 9, 0},
   };
   const fixture *const f = fixture_of(state);

@@ -16,15 +16,14 @@ static int64_t head_size(leati_draw *d, int64_t least) {
 
 /* Queries, keys and values, and perhaps a mask. */
 static void attention(leati_draw *d) {
-  const bool multi_head = strcmp(d->info->name, "MultiHeadAttention") == 0;
-  const bool flat = multi_head || leati_draw_chance(d, 50);
-  const uint64_t type = leati_draw_type(d, multi_head ? "T" : "T1");
+  const bool flat = leati_draw_chance(d, 50);
+  const uint64_t type = leati_draw_type(d, "T1");
   const int64_t least = d->empty ? 0 : 1;
   const int64_t batch = leati_draw_int(d, least, 3);
   const int64_t shared = leati_draw_int(d, 1, 3);
   const int64_t queries = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 6);
   const int64_t keys = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 80 : 6);
-  const int64_t heads = multi_head ? shared : shared * leati_draw_int(d, 1, 3);
+  const int64_t heads = shared * leati_draw_int(d, 1, 3);
   const int64_t depth = head_size(d, 1);
   const int64_t width = head_size(d, 1);
   const int64_t past = leati_draw_chance(d, 30) ? leati_draw_int(d, 0, 40) : -1;
@@ -37,13 +36,9 @@ static void attention(leati_draw *d) {
     leati_draw_input(d, type, flat ? 3 : 4, flat ? side_by_side : apart)->plain = true;
   }
   const bool masked = leati_draw_chance(d, 60);
-  if (multi_head && (masked || past >= 0)) {
-    leati_draw_absent(d);
-    leati_draw_absent(d);
-  }
   if (masked) {
     const int64_t scores[4] = {batch, heads, queries, keys + (past > 0 ? past : 0)};
-    leati_draw_narrow_input(d, mask_type(d, type, !multi_head), 4, scores);
+    leati_draw_narrow_input(d, mask_type(d, type, true), 4, scores);
   } else if (past >= 0) {
     leati_draw_absent(d);
   }
@@ -53,7 +48,6 @@ static void attention(leati_draw *d) {
     d->output_count = leati_draw_chance(d, 70) ? 3 : 1;
   }
   if (flat) {
-    leati_draw_attribute_int(d, "num_heads", heads);
     leati_draw_attribute_int(d, "q_num_heads", heads);
     leati_draw_attribute_int(d, "kv_num_heads", shared);
   }
@@ -61,7 +55,164 @@ static void attention(leati_draw *d) {
     leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
   if (leati_draw_chance(d, 20))
     leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
-  leati_draw_attribute_int(d, leati_draw_chance(d, 50) ? "is_causal" : "unidirectional", leati_draw_int(d, 0, 1));
+  leati_draw_attribute_int(d, "is_causal", leati_draw_int(d, 0, 1));
+}
+
+/* Sizes of the scores of operators with one number of heads. */
+typedef struct score_sizes {
+  int64_t batch, heads, queries, keys, past;
+} score_sizes;
+
+/* A mask of whole numbers in some form, `square`: also those of Attention; or none. Whether it is one by positions,
+ * which says itself what comes later. */
+static bool key_mask(leati_draw *d, const score_sizes *s, bool square) {
+  const int64_t form = leati_draw_int(d, 0, square ? 9 : 6);
+  const int64_t room = s->keys + leati_draw_int(d, 0, 3);
+  const int64_t ends = form == 1 ? s->batch : form == 2 ? 3 * s->batch + 2 : 2 * s->batch;
+  leati_draw_tensor *numbers = NULL;
+  if (form == 1 || form == 2 || form == 7) {
+    numbers = leati_draw_input(d, LEAT_TYPE_INT32, 1, &ends);
+    leati_draw_range(d, numbers, -1, s->keys + 1);
+    return false;
+  }
+  if (form == 3 || form == 4) {
+    numbers = leati_draw_input(d, LEAT_TYPE_INT32, 2, (const int64_t[2]){s->batch, s->keys});
+  } else if (form == 5) {
+    numbers = leati_draw_input(d, LEAT_TYPE_INT32, 3, (const int64_t[3]){s->batch, s->queries, s->keys});
+  } else if (form == 8) {
+    numbers = leati_draw_input(d, LEAT_TYPE_INT32, 4, (const int64_t[4]){s->batch, 1, room, room});
+  } else if (form == 9) {
+    numbers = leati_draw_input(d, LEAT_TYPE_INT32, 2, (const int64_t[2]){1, 1});
+  } else {
+    leati_draw_absent(d);
+    return false;
+  }
+  leati_draw_range(d, numbers, -1, 1);
+  return form == 8;
+}
+
+/* What is added to scores, or nothing. */
+static void added(leati_draw *d, uint64_t type, const score_sizes *s) {
+  if (leati_draw_chance(d, 40)) {
+    const int64_t batches = leati_draw_chance(d, 50) ? s->batch : 1;
+    leati_draw_input(d, type, 4,
+                     (const int64_t[4]){batches, leati_draw_chance(d, 50) ? s->heads : 1, s->queries, s->keys});
+  } else {
+    leati_draw_absent(d);
+  }
+}
+
+static void multi_head_attributes(leati_draw *d, int64_t heads, bool may_be_causal) {
+  leati_draw_attribute_int(d, "num_heads", heads);
+  leati_draw_attribute_int(d, "unidirectional", may_be_causal && leati_draw_chance(d, 50));
+  if (leati_draw_chance(d, 40))
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_float(d, "mask_filter_value", g_rand_double_range(d->rand, -9, 0));
+}
+
+/* A number of positions that count, and perhaps which of some beams had each. */
+static void past_count(leati_draw *d, const score_sizes *s, int64_t room) {
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_INT32, 1, (const int64_t[1]){1}), 0, (double)s->past);
+  if (s->batch > 0 && leati_draw_chance(d, 50)) {
+    const int64_t beams = leati_draw_chance(d, 70) ? s->batch : 1;
+    leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 3, (const int64_t[3]){s->batch / beams, beams, room}), -1,
+                     beams);
+  }
+}
+
+/* Queries, keys and values apart or packed, with all that may go with them. */
+static void multi_head(leati_draw *d) {
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t form = leati_draw_int(d, 0, 5); /* 0: all packed, 1: keys and values, 2: these apart; else flat */
+  const int64_t depth = head_size(d, 1);
+  const int64_t width = form > 1 && leati_draw_chance(d, 50) ? head_size(d, 1) : depth;
+  score_sizes s = {leati_draw_int(d, least, 3), leati_draw_int(d, 1, 3),
+                   leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 6), 0, 0};
+  const int64_t fresh = form == 0 ? s.queries : leati_draw_int(d, least, leati_draw_chance(d, 20) ? 80 : 6);
+  const bool cached = leati_draw_chance(d, 40);
+  const bool counted = cached && leati_draw_chance(d, 50);
+  s.past = cached ? leati_draw_int(d, 0, 30) : 0;
+  s.keys = s.past + fresh;
+  if (form == 0) {
+    leati_draw_input(d, type, 5, (const int64_t[5]){s.batch, s.queries, s.heads, 3, depth})->plain = true;
+  } else {
+    leati_draw_input(d, type, 3, (const int64_t[3]){s.batch, s.queries, s.heads * depth})->plain = true;
+  }
+  for (int k = 1; k < 3; k++) {
+    const int64_t size = k == 1 ? depth : width;
+    if (form == 0 || (form == 1 && k == 2)) {
+      leati_draw_absent(d);
+    } else if (form == 1) {
+      leati_draw_input(d, type, 5, (const int64_t[5]){s.batch, fresh, s.heads, 2, depth})->plain = true;
+    } else if (form == 2) {
+      leati_draw_input(d, type, 4, (const int64_t[4]){s.batch, s.heads, fresh, size})->plain = true;
+    } else {
+      leati_draw_input(d, type, 3, (const int64_t[3]){s.batch, fresh, s.heads * size})->plain = true;
+    }
+  }
+  if (leati_draw_chance(d, 40)) {
+    leati_draw_input(d, type, 1, (const int64_t[1]){s.heads * (2 * depth + width)})->plain = true;
+  } else {
+    leati_draw_absent(d);
+  }
+  key_mask(d, &s, false);
+  added(d, type, &s);
+  if (cached) {
+    const int64_t room = counted ? s.keys + leati_draw_int(d, 0, 9) : s.past;
+    leati_draw_input(d, type, 4, (const int64_t[4]){s.batch, s.heads, room, depth})->plain = true;
+    leati_draw_input(d, type, 4, (const int64_t[4]){s.batch, s.heads, room, width})->plain = true;
+    if (counted) {
+      past_count(d, &s, room);
+    }
+  }
+  d->output_count = leati_draw_chance(d, 50) ? 3 : 1;
+  multi_head_attributes(d, s.heads, true);
+}
+
+/* An input that is projected. */
+static void projected(leati_draw *d) {
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t depth = head_size(d, 1);
+  const bool cached = leati_draw_chance(d, 40);
+  const bool shares = cached && leati_draw_chance(d, 50);
+  const int64_t width = !cached && leati_draw_chance(d, 40) ? head_size(d, 1) : depth;
+  const int64_t size = leati_draw_int(d, least, 20);
+  score_sizes s = {leati_draw_int(d, least, 3), leati_draw_int(d, 1, 3),
+                   leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 6), 0, 0};
+  s.past = cached ? leati_draw_int(d, 0, 30) : 0;
+  s.keys = s.past + s.queries;
+  const int64_t all = s.heads * (2 * depth + width);
+  leati_draw_input(d, type, 3, (const int64_t[3]){s.batch, s.queries, size})->plain = true;
+  leati_draw_input(d, type, 2, (const int64_t[2]){size, all})->plain = true;
+  if (leati_draw_chance(d, 80)) {
+    leati_draw_input(d, type, 1, &all)->plain = true;
+  } else {
+    leati_draw_absent(d);
+  }
+  const bool by_position = key_mask(d, &s, true);
+  if (cached) {
+    const int64_t room = shares ? s.keys + leati_draw_int(d, 0, 9) : s.past;
+    leati_draw_input(d, type, 5, (const int64_t[5]){2, s.batch, s.heads, room, depth})->plain = true;
+  } else {
+    leati_draw_absent(d);
+  }
+  added(d, type, &s);
+  if (shares) {
+    leati_draw_set(leati_draw_input(d, LEAT_TYPE_INT32, 1, (const int64_t[1]){1}), 0, (double)s.past);
+    leati_draw_attribute_int(d, "past_present_share_buffer", 1);
+  }
+  if (width != depth || leati_draw_chance(d, 20)) {
+    leati_draw_attribute_ints(d, "qkv_hidden_sizes", 3,
+                              (const int64_t[3]){s.heads * depth, s.heads * depth, s.heads * width});
+  }
+  d->output_count = width == depth && leati_draw_chance(d, 60) ? 2 : 1;
+  if (leati_draw_chance(d, 10))
+    leati_draw_attribute_int(d, "rotary_embedding_dim", 32);
+  leati_draw_attribute_int(d, "do_rotary", leati_draw_chance(d, 95) ? 0 : 1);
+  multi_head_attributes(d, s.heads, !by_position);
 }
 
 /* Of attention of groups: positions of angles, what is added to scores, and sinks, each perhaps. `sizes`: batches,
@@ -129,8 +280,20 @@ static void group_query(leati_draw *d) {
   leati_draw_attribute_int(d, "do_rotary", rotates);
   if (leati_draw_chance(d, 40))
     leati_draw_attribute_int(d, "rotary_interleaved", 1);
-  if (leati_draw_chance(d, 40))
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_int(d, "local_window_size", leati_draw_int(d, 1, 40));
+  } else {
+    leati_draw_attribute_int(d, "causal", leati_draw_chance(d, 70));
+  }
+  /* What asks for nothing, but for epsilons of norms that are not there. */
+  static const char *const numbers[] = {"sliding_window_cache", "qk_output", "kv_cache_bit_width"};
+  static const char *const epsilons[] = {"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"};
+  if (leati_draw_chance(d, 20))
+    leati_draw_attribute_int(d, numbers[leati_draw_int(d, 0, 2)], 0);
+  if (leati_draw_chance(d, 20))
+    leati_draw_attribute_float(d, epsilons[leati_draw_int(d, 0, 2)], 1e-5);
+  if (leati_draw_chance(d, 20))
+    leati_draw_attribute_string(d, leati_draw_chance(d, 50) ? "k_quant_type" : "v_quant_type", "NONE");
   if (leati_draw_chance(d, 40))
     leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
   if (leati_draw_chance(d, 20))
@@ -245,7 +408,8 @@ static void fused_attention(leati_draw *d) {
 
 const leati_draw_entry leati_draws_attention[] = {
     {"matmul", "", "Attention", NULL, attention},
-    {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", NULL, attention},
+    {"matmul", LEAT_MICROSOFT, "Attention", NULL, projected},
+    {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", NULL, multi_head},
     {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", NULL, group_query},
     {"matmul", "", "RotaryEmbedding", NULL, rotary},
     {"matmul", LEAT_MICROSOFT, "RotaryEmbedding", NULL, rotary},

@@ -44,7 +44,7 @@ static void walk(operand *x) {
 
 static const char *layout_of(const leati_ref_node *node, const char *name, const leati_ref_tensor *x) {
   const leat_attribute *given = leati_ref_attribute(node, name);
-  return given != NULL ? given->string : strcmp(node->name, "FusedAttention") != 0 && x->rank == 3 ? "bsx" : "bhsd";
+  return given != NULL ? given->string : strcmp(node->name, "FusedAttention") != 0 && x->rank % 2 == 1 ? "bsx" : "bhsd";
 }
 
 static bool read_operand(leati_ref_node *node, uint32_t at, const char *name, int64_t heads, operand *out) {
@@ -79,6 +79,8 @@ typedef struct attention {
   operand k;
   operand v;
   const leati_ref_tensor *mask;
+  const leati_ref_tensor *numbers; /* a mask of whole numbers, whose shape says what they are about; NULL: none */
+  double filter;                   /* is added for a key that these do not have */
   const leati_ref_tensor *lengths; /* keys of each batch; NULL: all have all */
   int64_t added;                   /* to each length */
   int64_t least;                   /* keys of a batch at least, whatever its length says, */
@@ -94,6 +96,7 @@ typedef struct attention {
   bool infinite; /* or where all of its scores are -infinity */
   double scale;
   double cap;
+  double lowest;      /* number of the operands' type */
   double weight_off;  /* what a weight may be rounded by, of itself */
   double weight_lost; /* and what of it may be lost at the lower end of its type, of the largest weight */
 } attention;
@@ -134,6 +137,24 @@ static double off_of(const attention *a, const operand *x, int64_t at) {
   return off == 0 ? 0 : off + fabs(x->f[at]) * a->weight_off + a->weight_lost;
 }
 
+/* Whether whole numbers have a key: by where the keys of a batch end and perhaps start, or by a number for each key,
+ * each score, or each pair of positions, of which the query's own is that of the last keys. */
+static bool counts(const attention *a, const int64_t at[4]) {
+  const leati_ref_tensor *x = a->numbers;
+  if (x == NULL || (x->rank == 2 && x->dims[1] == 1)) {
+    return true;
+  }
+  const int64_t batches = a->q.batch;
+  if (x->rank == 1) {
+    return at[3] < x->i[at[0]] && (x->count != 2 * batches || batches == x->count || at[3] >= x->i[batches + at[0]]);
+  }
+  const int64_t width = x->dims[x->rank - 1];
+  const int64_t row = x->rank == 2   ? at[0]
+                      : x->rank == 3 ? at[0] * x->dims[1] + at[2]
+                                     : at[0] * width + a->offset + at[2];
+  return x->i[row * width + at[3]] > 0;
+}
+
 /* The score of a query with a key, which may be off by `*off`; false: the key is not taken. */
 static bool score_of(const attention *a, const int64_t at[4], double *score, double *off) {
   if (!has_key(a, at)) {
@@ -151,6 +172,12 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
     if (added == -INFINITY) {
       return false;
     }
+  }
+  double added_off = 0;
+  if (!counts(a, at)) {
+    /* Both are joined in the operands' type, no further down than that goes. */
+    added_off = (fabs(added) + fabs(a->filter)) * (LEATI_REF_ULP + 2 * a->weight_off);
+    added = added + a->filter < a->lowest ? a->lowest : added + a->filter;
   }
   const int64_t share = a->q.heads / a->k.heads;
   double sum = 0;
@@ -175,7 +202,7 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
     value = a->cap * tanh(value / a->cap);
   }
   value += added;
-  *off += added != 0 ? LEATI_REF_ULP * fabs(value) : 0;
+  *off += (added != 0 ? LEATI_REF_ULP * fabs(value) : 0) + added_off;
   *score = value;
   return true;
 }
@@ -241,6 +268,15 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
   }
 }
 
+/* Says what a type of operands rounds and loses. */
+static void set_type(attention *a, leati_ref_type type) {
+  a->lowest = type == LEATI_REF_FLOAT16 ? -65504 : type == LEATI_REF_BFLOAT16 ? -0x1.fep127 : -FLT_MAX;
+  if (type != LEATI_REF_FLOAT32) {
+    a->weight_off = leati_ref_type_ulp(type) / 2;
+    a->weight_lost = leati_ref_type_ulp(type) / 2 * leati_ref_type_smallest(type);
+  }
+}
+
 static bool attend_all(leati_ref_node *node, attention *a) {
   const operand *q = &a->q;
   const operand *k = &a->k;
@@ -264,10 +300,7 @@ static bool attend_all(leati_ref_node *node, attention *a) {
   leati_ref_tensor *y = &node->outputs[0];
   const leati_ref_type type = node->inputs[0]->type;
   leati_ref_tensor_init(y, type, rank, dims);
-  if (type != LEATI_REF_FLOAT32) {
-    a->weight_off = leati_ref_type_ulp(type) / 2;
-    a->weight_lost = leati_ref_type_ulp(type) / 2 * leati_ref_type_smallest(type);
-  }
+  set_type(a, type);
   double *scores = leati_ref_alloc(k->positions + 1, sizeof *scores);
   double *offs = leati_ref_alloc(k->positions + 1, sizeof *offs);
   for (int64_t b = 0; b < q->batch; b++) {
@@ -379,22 +412,6 @@ static bool run_attention(leati_ref_node *node) {
   return fused ? attend_all(node, &a) : attend_cached(node, &a, 4);
 }
 
-/* The same of com.microsoft. */
-static bool run_multi_head(leati_ref_node *node) {
-  attention a = {
-      .mask = leati_ref_input(node, 5), .before = -1, .causal = leati_ref_int(node, "unidirectional", 0) != 0};
-  const int64_t heads = leati_ref_int(node, "num_heads", 0);
-  if (!read_operand(node, 0, "", heads, &a.q) || !read_operand(node, 1, "", heads, &a.k) ||
-      !read_operand(node, 2, "", heads, &a.v)) {
-    return false;
-  }
-  a.scale = (double)leati_ref_float(node, "scale", 0);
-  a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)a.q.size);
-  return attend_cached(node, &a, 6);
-}
-
-/* ---- With caches that are kept ---------------------------------------------------------------------------------- */
-
 /* Heads that lie side by side in columns from `first` on. */
 static operand columns_of(const leati_ref_tensor *x, int64_t first, int64_t heads, int64_t size) {
   const int64_t width = x->dims[2];
@@ -406,6 +423,315 @@ static operand columns_of(const leati_ref_tensor *x, int64_t first, int64_t head
                    .size = size,
                    .strides = {x->dims[1] * width, size, width, 1}};
 }
+
+/* ---- Of com.microsoft, with one number of heads ----------------------------------------------------------------- */
+
+/* Earlier keys and values, of which so many positions count. */
+typedef struct earlier {
+  leati_ref_tensor parts[2]; /* of four dimensions; their elements belong to others */
+  bool given;
+  int64_t count;
+  int64_t room;                    /* positions of the results; 0: as many as there are */
+  const leati_ref_tensor *origins; /* which of the batches that belong together had each; NULL: its own */
+} earlier;
+
+/* Reads the one number of a tensor; 0: there is none. */
+static int64_t number_of(const leati_ref_tensor *x) {
+  return x != NULL && x->count == 1 ? x->i[0] : 0;
+}
+
+/* Adds so many elements of a bias, head by head, to each position; `x` becomes the result. */
+static void add_bias(operand *x, leati_ref_type type, const double *bias, leati_ref_tensor *out) {
+  const int64_t dims[4] = {x->batch, x->heads, x->positions, x->size};
+  leati_ref_tensor_init(out, type, 4, dims);
+  for (int64_t i = 0; i < out->count; i++) {
+    const int64_t e = i % dims[3];
+    const int64_t s = i / dims[3] % dims[2];
+    const int64_t h = i / dims[3] / dims[2] % dims[1];
+    const int64_t b = i / dims[3] / dims[2] / dims[1];
+    out->f[i] = x->f[place_of(x, b, h, s, e)] + bias[h * x->size + e];
+    out->bound[i] = leati_ref_bound_ulps(out->f[i], 1);
+  }
+  *x = (operand){.f = out->f,
+                 .off = out->bound,
+                 .layout = letters,
+                 .batch = dims[0],
+                 .heads = dims[1],
+                 .positions = dims[2],
+                 .size = dims[3]};
+  walk(x);
+}
+
+/* Earlier positions, each as the batch had it that it is from. */
+static void gather(const leati_ref_tensor *past, const leati_ref_tensor *origins, leati_ref_type type,
+                   leati_ref_tensor *out) {
+  const int64_t beams = origins->dims[1];
+  const int64_t positions = origins->dims[2];
+  leati_ref_tensor_init(out, type, 4, past->dims);
+  for (int64_t i = 0; i < out->count; i++) {
+    int64_t at[4];
+    leati_ref_unravel(4, past->dims, i, at);
+    if (at[2] < positions) {
+      const int64_t beam = origins->i[at[0] * positions + at[2]];
+      at[0] = at[0] / beams * beams + (beam < 0 ? 0 : beam < beams ? beam : beams - 1);
+    }
+    out->f[i] = past->f[element_of(past, at)];
+  }
+}
+
+static bool fits(const leati_ref_node *node, const attention *a, const earlier *past, uint32_t added, bool square) {
+  const leati_ref_tensor *mask = leati_ref_input(node, added);
+  const leati_ref_tensor *x = a->numbers;
+  const int64_t batches = a->q.batch;
+  const int64_t queries = a->q.positions;
+  const int64_t keys = past->count + a->k.positions;
+  bool good = a->k.batch == batches && a->k.positions == a->v.positions && a->q.heads == a->k.heads;
+  for (uint32_t i = 0; i < 2 && past->given; i++) {
+    const leati_ref_tensor *part = &past->parts[i];
+    const operand *with = i == 0 ? &a->k : &a->v;
+    good = good && part->rank == 4 && part->dims[0] == with->batch && part->dims[1] == with->heads &&
+           part->dims[3] == with->size && part->dims[2] == past->parts[0].dims[2] && past->count <= part->dims[2];
+  }
+  good = good && past->count >= 0 && (past->room == 0 || keys <= past->room) &&
+         (past->origins == NULL ||
+          (past->given && past->origins->rank == 3 && past->origins->dims[0] * past->origins->dims[1] == batches &&
+           past->origins->dims[1] > 0 && past->origins->dims[2] >= past->count));
+  good = good && (mask == NULL || (mask->rank == 4 && (mask->dims[0] == 1 || mask->dims[0] == batches) &&
+                                   (mask->dims[1] == 1 || mask->dims[1] == a->q.heads) && mask->dims[2] == queries &&
+                                   mask->dims[3] == keys));
+  if (x == NULL || !good) {
+    return good;
+  }
+  const bool own = x->rank > 0 && x->dims[0] == batches;
+  return x->rank == 1   ? own || x->dims[0] == 3 * batches + 2 || (square && x->dims[0] == 2 * batches)
+         : x->rank == 2 ? (own && x->dims[1] == keys) || (square && (own || x->dims[0] == 1) && x->dims[1] == 1)
+         : x->rank == 3 ? own && x->dims[1] == queries && x->dims[2] == keys
+                        : x->rank == 4 && square && !a->causal && own && x->dims[1] == 1 && x->dims[2] == x->dims[3] &&
+                              x->dims[2] >= keys && x->dims[2] >= past->count + queries;
+}
+
+/* Adds the bias, puts keys and values behind earlier ones, and attends. `added`: the input that is added to scores;
+ * `square`: of Attention, whose masks have more forms. `present` is what becomes of keys and values. */
+static bool attend_multi_head(leati_ref_node *node, attention *a, const earlier *past, uint32_t added, bool square,
+                              const leati_ref_tensor *bias, bool of_queries, leati_ref_tensor present[2]) {
+  const leati_ref_type type = node->inputs[0]->type;
+  operand *const parts[3] = {&a->q, &a->k, &a->v};
+  leati_ref_tensor biased[3] = {0}, gathered[2] = {0}, used[2] = {0};
+  int64_t width = 0;
+  if (!fits(node, a, past, added, square)) {
+    return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  for (uint32_t i = 0; i < 3; i++) {
+    width += parts[i]->heads * parts[i]->size;
+  }
+  if (bias != NULL && (bias->rank != 1 || bias->count != width)) {
+    return leati_ref_fail(node, "%s: no such bias", node->name);
+  }
+  int64_t first = 0;
+  for (uint32_t i = 0; i < 3 && bias != NULL; i++) {
+    const int64_t count = parts[i]->heads * parts[i]->size;
+    if (i == 0 || !of_queries) {
+      add_bias(parts[i], type, bias->f + first, &biased[i]);
+    }
+    first += count;
+  }
+  const int64_t keys = past->count + a->k.positions;
+  const int64_t room = past->room != 0 ? past->room : keys;
+  const attention plain = {0};
+  bool done = true;
+  a->mask = leati_ref_input(node, added);
+  a->offset = past->count;
+  a->most = keys;
+  for (uint32_t i = 0; i < 2 && done; i++) {
+    const leati_ref_tensor *own = past->given ? &past->parts[i] : NULL;
+    operand fresh = *parts[1 + i];
+    done = append(node, &plain, own, &fresh, room, keys, &present[i]);
+    if (done && past->origins != NULL) {
+      gather(own, past->origins, type, &gathered[i]);
+      fresh = *parts[1 + i];
+      done = append(node, &plain, &gathered[i], &fresh, room, keys, &used[i]);
+    }
+    *parts[1 + i] = fresh;
+  }
+  done = done && attend_all(node, a);
+  for (uint32_t i = 0; i < 3; i++) {
+    leati_ref_tensor_clear(&biased[i]);
+  }
+  for (uint32_t i = 0; i < 2; i++) {
+    leati_ref_tensor_clear(&gathered[i]);
+    leati_ref_tensor_clear(&used[i]);
+  }
+  return done;
+}
+
+/* Part `which` of those that are packed: [batches, positions, heads, count, elements of a head]. */
+static operand packed(const leati_ref_tensor *x, int64_t which) {
+  const int64_t *d = x->dims;
+  const int64_t step = d[3] * d[4];
+  return (operand){.f = x->f + which * d[4],
+                   .layout = "bshd",
+                   .batch = d[0],
+                   .heads = d[2],
+                   .positions = d[1],
+                   .size = d[4],
+                   .strides = {d[1] * d[2] * step, step, d[2] * step, 1}};
+}
+
+static bool is_packed(const leati_ref_tensor *x, int64_t heads, int64_t count) {
+  return x->rank == 5 && x->dims[2] == heads && x->dims[3] == count && heads > 0 && x->dims[4] > 0;
+}
+
+/* Queries, keys and values apart, keys and values packed, or all of them. */
+static bool read_multi_head(leati_ref_node *node, int64_t heads, attention *a) {
+  const leati_ref_tensor *query = leati_ref_input(node, 0);
+  const leati_ref_tensor *key = leati_ref_input(node, 1);
+  const leati_ref_tensor *value = leati_ref_input(node, 2);
+  operand *const all[3] = {&a->q, &a->k, &a->v};
+  if (key == NULL && value == NULL && is_packed(query, heads, 3)) {
+    for (uint32_t i = 0; i < 3; i++) {
+      *all[i] = packed(query, i);
+    }
+    return true;
+  }
+  if (query->rank != 3 || key == NULL || !read_operand(node, 0, "", heads, &a->q)) {
+    return leati_ref_fail(node, "%s: no such queries", node->name);
+  }
+  if (value == NULL && is_packed(key, heads, 2)) {
+    for (uint32_t i = 1; i < 3; i++) {
+      *all[i] = packed(key, i - 1);
+    }
+    return true;
+  }
+  return value != NULL && read_operand(node, 1, "", heads, &a->k) && read_operand(node, 2, "", heads, &a->v)
+             ? true
+             : leati_ref_fail(node, "%s: no such keys and values", node->name);
+}
+
+static bool run_multi_head(leati_ref_node *node) {
+  attention a = {.numbers = leati_ref_input(node, 4),
+                 .filter = (double)leati_ref_float(node, "mask_filter_value", -10000),
+                 .before = -1,
+                 .causal = leati_ref_int(node, "unidirectional", 0) != 0,
+                 .scale = (double)leati_ref_float(node, "scale", 0)};
+  const leati_ref_tensor *key = leati_ref_input(node, 1);
+  const leati_ref_tensor *count = leati_ref_input(node, 8);
+  earlier past = {.given = leati_ref_input(node, 6) != NULL, .origins = leati_ref_input(node, 9)};
+  if (past.given != (leati_ref_input(node, 7) != NULL) ||
+      !read_multi_head(node, leati_ref_int(node, "num_heads", 0), &a)) {
+    return leati_ref_fail(node, "%s: operands do not go together", node->name);
+  }
+  for (uint32_t i = 0; i < 2 && past.given; i++) {
+    past.parts[i] = *leati_ref_input(node, 6 + i);
+    past.count = past.parts[i].rank == 4 ? past.parts[i].dims[2] : 0;
+  }
+  if (past.given && count != NULL) {
+    past.room = past.count;
+    past.count = number_of(count);
+  }
+  a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)a.q.size);
+  leati_ref_tensor present[2] = {0};
+  const bool done =
+      attend_multi_head(node, &a, &past, 5, false, leati_ref_input(node, 3), key != NULL && key->rank == 4, present);
+  give_present(node, done, present);
+  return done;
+}
+
+/* The input times the weights, and the bias. */
+static bool project(leati_ref_node *node, leati_ref_tensor *out) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leati_ref_tensor *w = node->inputs[1];
+  const leati_ref_tensor *bias = leati_ref_input(node, 2);
+  if (x->rank != 3 || w->rank != 2 || x->dims[2] != w->dims[0] ||
+      (bias != NULL && (bias->rank != 1 || bias->count != w->dims[1]))) {
+    return leati_ref_fail(node, "%s: input and weights do not go together", node->name);
+  }
+  const int64_t depth = w->dims[0];
+  const int64_t width = w->dims[1];
+  leati_ref_tensor_init(out, x->type, 3, (const int64_t[3]){x->dims[0], x->dims[1], width});
+  for (int64_t i = 0; i < out->count; i++) {
+    leati_ref_products sum = {0};
+    for (int64_t k = 0; k < depth; k++) {
+      leati_ref_add_product(&sum, x->f[i / width * depth + k], w->f[k * width + i % width]);
+    }
+    if (bias != NULL) {
+      sum.sum += bias->f[i % width];
+      sum.magnitude += fabs(bias->f[i % width]);
+    }
+    out->f[i] = sum.sum;
+    out->bound[i] = leati_ref_bound_products(depth + 1, &sum, x->type == LEATI_REF_FLOAT32);
+  }
+  return true;
+}
+
+/* Keys (0) or values (1) of a tensor that has both. */
+static leati_ref_tensor half_of(const leati_ref_tensor *both, int64_t which) {
+  leati_ref_tensor half = *both;
+  half.rank = 4;
+  half.count = both->count / 2;
+  half.f = both->f + which * half.count;
+  memcpy(half.dims, both->dims + 1, 4 * sizeof half.dims[0]);
+  return half;
+}
+
+/* com.microsoft's Attention, which projects its input, and gives keys and values in one tensor. */
+static bool run_projected(leati_ref_node *node) {
+  const leati_ref_tensor *both = leati_ref_input(node, 4);
+  const int64_t heads = leati_ref_int(node, "num_heads", 0);
+  attention a = {.numbers = leati_ref_input(node, 3),
+                 .filter = (double)leati_ref_float(node, "mask_filter_value", -10000),
+                 .before = -1,
+                 .causal = leati_ref_int(node, "unidirectional", 0) != 0,
+                 .scale = (double)leati_ref_float(node, "scale", 0)};
+  leati_ref_tensor projection = {0};
+  earlier past = {.given = both != NULL};
+  if (heads < 1 || !project(node, &projection)) {
+    return leati_ref_fail(node, "%s: no such heads", node->name);
+  }
+  operand *const parts[3] = {&a.q, &a.k, &a.v};
+  int64_t first = 0;
+  bool done = true;
+  for (uint32_t i = 0; i < 3; i++) {
+    const int64_t width = leati_ref_ints_at(node, "qkv_hidden_sizes", i, projection.dims[2] / 3);
+    done = done && width > 0 && width % heads == 0;
+    *parts[i] = columns_of(&projection, first, heads, width / heads);
+    parts[i]->off = projection.bound + first;
+    first += width;
+  }
+  done = done && first == projection.dims[2] && a.q.size == a.k.size &&
+         (both == NULL || (both->rank == 5 && both->dims[0] == 2)) && (node->output_count < 2 || a.k.size == a.v.size);
+  for (uint32_t i = 0; i < 2 && done && past.given; i++) {
+    past.parts[i] = half_of(both, i);
+    past.count = both->dims[3];
+  }
+  if (past.given && leati_ref_int(node, "past_present_share_buffer", 0) != 0) {
+    past.room = past.count;
+    past.count = leati_ref_input(node, 6) != NULL ? number_of(leati_ref_input(node, 6)) : -1;
+  }
+  a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)(a.q.size > 0 ? a.q.size : 1));
+  leati_ref_tensor present[2] = {0};
+  done = done && attend_multi_head(node, &a, &past, 5, true, NULL, false, present);
+  if (done && node->output_count > 1) {
+    const int64_t *d = present[0].dims;
+    leati_ref_tensor *y = &node->outputs[1];
+    leati_ref_tensor_init(y, node->inputs[0]->type, 5, (const int64_t[5]){2, d[0], d[1], d[2], d[3]});
+    for (int64_t i = 0; i < y->count; i++) {
+      const leati_ref_tensor *from = &present[i / (y->count / 2)];
+      y->f[i] = from->f[i % from->count];
+      y->bound[i] = from->bound[i % from->count];
+    }
+  }
+  leati_ref_tensor_clear(&present[0]);
+  leati_ref_tensor_clear(&present[1]);
+  leati_ref_tensor_clear(&projection);
+  return done ? true : leati_ref_fail(node, "%s: inputs do not go together", node->name);
+}
+
+/* The reference knows names without domains: that of com.microsoft is of version 1. */
+static bool run_any_attention(leati_ref_node *node) {
+  return node->since_version < 23 ? run_projected(node) : run_attention(node);
+}
+
+/* ---- With caches that are kept ---------------------------------------------------------------------------------- */
 
 /* Reads queries, keys and values, which may be packed in one tensor. */
 static bool read_group(leati_ref_node *node, int64_t heads, int64_t kv_heads, attention *a) {
@@ -463,6 +789,53 @@ static double turned(const turn *by, const double *head, int64_t stride, int64_t
   return second ? straight + crossed : straight - crossed;
 }
 
+/* By how much element `e` of a head that begins at `head` is off because its pair is. */
+static double turned_off(const attention *a, const turn *by, const operand *x, int64_t head, int64_t e, int64_t at) {
+  const double own = off_of(a, x, head + e * x->strides[3]);
+  if (e >= 2 * by->pairs) {
+    return own;
+  }
+  const bool second = by->interleaved ? e % 2 == 1 : e >= by->pairs;
+  const int64_t apart = by->interleaved ? 1 : by->pairs;
+  const int64_t pair = by->interleaved ? e / 2 : second ? e - by->pairs : e;
+  const double other = off_of(a, x, head + (second ? e - apart : e + apart) * x->strides[3]);
+  return own * fabs(by->cosines->f[at + pair]) + other * fabs(by->sines->f[at + pair]);
+}
+
+/* Divides each head by the root of the mean of its squares and multiplies by weights; `x` becomes the result. Of n
+ * squares the sum is off by (n + 2) / 2 ULP, the root of it by half of that, the root by 2, mean, epsilon and two
+ * products by one each. */
+static bool normalise(leati_ref_node *node, const leati_ref_tensor *weights, const char *epsilon, operand *x,
+                      leati_ref_tensor *out) {
+  const double added = (double)leati_ref_float(node, epsilon, leati_ref_float(node, "qk_norm_epsilon", 1e-6F));
+  const int64_t dims[4] = {x->batch, x->heads, x->positions, x->size};
+  if (weights->rank != 1 || weights->count != x->size) {
+    return leati_ref_fail(node, "%s: no such norm", node->name);
+  }
+  leati_ref_tensor_init(out, node->inputs[0]->type, 4, dims);
+  for (int64_t i = 0; i < out->count; i++) {
+    int64_t at[4];
+    double squares = 0;
+    leati_ref_unravel(4, dims, i, at);
+    for (int64_t e = 0; e < x->size; e++) {
+      const double own = x->f[place_of(x, at[0], at[1], at[2], e)];
+      squares += own * own;
+    }
+    out->f[i] =
+        x->f[place_of(x, at[0], at[1], at[2], at[3])] / sqrt(squares / (double)x->size + added) * weights->f[at[3]];
+    out->bound[i] = leati_ref_bound_ulps(out->f[i], (double)(x->size + 2) / 4 + 6);
+  }
+  *x = (operand){.f = out->f,
+                 .off = out->bound,
+                 .layout = letters,
+                 .batch = dims[0],
+                 .heads = dims[1],
+                 .positions = dims[2],
+                 .size = dims[3]};
+  walk(x);
+  return true;
+}
+
 /* Turns pairs of elements by the angles of their positions; `x` becomes the result. */
 static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_ref_tensor *out) {
   const leati_ref_tensor *cosines = leati_ref_input(node, 7);
@@ -486,8 +859,12 @@ static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_r
     /* A number that is out of range may lead to a position that no angles are for. */
     const int64_t last = cosines->dims[0] - 1;
     const int64_t position = position_of(a, ids, b, s, last);
-    out->f[i] = turned(&by, &x->f[place_of(x, b, h, s, 0)], x->strides[3], e,
-                       (position < last ? position : last) * by.pairs, &out->bound[i]);
+    const int64_t head = place_of(x, b, h, s, 0);
+    const int64_t at = (position < last ? position : last) * by.pairs;
+    out->f[i] = turned(&by, &x->f[head], x->strides[3], e, at, &out->bound[i]);
+    if (x->off != NULL) {
+      out->bound[i] += turned_off(a, &by, x, head, e, at);
+    }
   }
   *x = (operand){.f = out->f,
                  .off = out->bound,
@@ -524,7 +901,7 @@ static bool run_group_query(leati_ref_node *node) {
                  .lengths = leati_ref_input(node, 5),
                  .added = 1,
                  .before = leati_ref_int(node, "local_window_size", -1),
-                 .causal = true,
+                 .causal = leati_ref_int(node, "causal", 1) != 0,
                  .scale = (double)leati_ref_float(node, "scale", 0),
                  .cap = (double)leati_ref_float(node, "softcap", 0)};
   const leati_ref_tensor *total = leati_ref_input(node, 6);
@@ -547,16 +924,26 @@ static bool run_group_query(leati_ref_node *node) {
   a.before = a.before > 0 ? a.before - 1 : -1;
   a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)a.q.size);
   leati_ref_tensor rotated[2] = {0};
+  leati_ref_tensor normal[2] = {0};
   leati_ref_tensor present[2] = {0};
   attention used = a;
   used.lengths = a.ends ? a.lengths : NULL;
   const bool rotates = leati_ref_int(node, "do_rotary", 0) != 0;
-  const bool done = (!rotates || (rotate(node, &a, &a.q, &rotated[0]) && rotate(node, &a, &a.k, &rotated[1]))) &&
+  const leati_ref_tensor *norms[2] = {leati_ref_input(node, 14), leati_ref_input(node, 15)};
+  set_type(&a, node->inputs[0]->type);
+  if ((norms[0] == NULL) != (norms[1] == NULL)) {
+    return leati_ref_fail(node, "%s: one norm", node->name);
+  }
+  const bool done = (norms[0] == NULL || (normalise(node, norms[0], "q_norm_epsilon", &a.q, &normal[0]) &&
+                                          normalise(node, norms[1], "k_norm_epsilon", &a.k, &normal[1]))) &&
+                    (!rotates || (rotate(node, &a, &a.q, &rotated[0]) && rotate(node, &a, &a.k, &rotated[1]))) &&
                     append(node, &used, past_key, &a.k, room, fresh, &present[0]) &&
                     append(node, &used, past_value, &a.v, room, fresh, &present[1]) && attend_all(node, &a);
   give_present(node, done, present);
   leati_ref_tensor_clear(&rotated[0]);
   leati_ref_tensor_clear(&rotated[1]);
+  leati_ref_tensor_clear(&normal[0]);
+  leati_ref_tensor_clear(&normal[1]);
   return done;
 }
 
@@ -633,7 +1020,7 @@ static bool run_fused_rotary(leati_ref_node *node) {
   return true;
 }
 
-const leati_ref_entry leati_ref_attention[] = {{"Attention", run_attention},
+const leati_ref_entry leati_ref_attention[] = {{"Attention", run_any_attention},
                                                {"FusedAttention", run_attention},
                                                {"FusedRotaryEmbedding", run_fused_rotary},
                                                {"GroupQueryAttention", run_group_query},

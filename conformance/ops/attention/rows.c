@@ -27,6 +27,29 @@
       __VA_ARGS__                                                                                                  \
     }                                                                                                              \
   }
+/* With keys and values given back. */
+#define MULTI_HEAD_CACHED(named, views, attributes_given, ...)                                                \
+  {                                                                                                           \
+    .name = "MultiHeadAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .outputs = 3, \
+    .variants = views, .attributes = attributes_given, .inputs = {                                            \
+      __VA_ARGS__                                                                                             \
+    }                                                                                                         \
+  }
+/* Attention that projects its input: of com.microsoft. */
+#define PROJECTED_CACHED(named, views, attributes_given, ...)                                                     \
+  {                                                                                                               \
+    .name = "Attention", .label = "projected_" named, .since_version = 1, .domain = LEAT_MICROSOFT, .outputs = 2, \
+    .variants = views, .attributes = attributes_given, .inputs = {                                                \
+      __VA_ARGS__                                                                                                 \
+    }                                                                                                             \
+  }
+#define PROJECTED(named, views, attributes_given, ...)                                                                 \
+  {                                                                                                                    \
+    .name = "Attention", .label = "projected_" named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .attributes = attributes_given, .inputs = {                                                                        \
+      __VA_ARGS__                                                                                                      \
+    }                                                                                                                  \
+  }
 #define GROUP(named, views, attributes_given, ...)                                                             \
   {                                                                                                            \
     .name = "GroupQueryAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .outputs = 3, \
@@ -132,9 +155,22 @@
             RANGE_OF(t, -2, 2, 1, 1, 133, 133), RANGE_OF(t, -2, 2, 4)),                                                \
       GROUP("smooth_" type_label, 0, ATTRIBUTES(GROUPS(4, 2), A_INT("smooth_softmax", 1)),                             \
             RANGE_OF(t, -2, 2, 2, 133, 256), ABSENT, ABSENT, ABSENT, ABSENT, ENDS(133, 2, 132, 132)),                  \
+      GROUP("norms_" type_label, VIEW_SLICED, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1)),                         \
+            RANGE_OF(t, -2, 2, 2, 3, 256), ABSENT, ABSENT, RANGE_OF(t, -2, 2, 2, 2, 20, 32),                           \
+            RANGE_OF(t, -2, 2, 2, 2, 20, 32), ENDS(12, 2, 11, 7), ANGLES(t, 20, 16), ABSENT, ABSENT, ABSENT, ABSENT,   \
+            ABSENT, RANGE_OF(t, 0, 2, 32), RANGE_OF(t, 0, 2, 32)),                                                     \
       MULTI_HEAD(type_label, 0, ATTRIBUTES(A_INT("num_heads", 3)), RANGE_OF(t, -2, 2, 2, 17, 96),                      \
                  RANGE_OF(t, -2, 2, 2, 133, 96), RANGE_OF(t, -2, 2, 2, 133, 60), ABSENT, ABSENT,                       \
                  RANGE_OF(t, -2, 2, 2, 3, 17, 133)),                                                                   \
+      MULTI_HEAD("keys_and_bias_" type_label, VIEW_OFFSET, ATTRIBUTES(A_INT("num_heads", 3)),                          \
+                 RANGE_OF(t, -2, 2, 2, 17, 96), RANGE_OF(t, -2, 2, 2, 33, 96), RANGE_OF(t, -2, 2, 2, 33, 60),          \
+                 RANGE_OF(t, -1, 1, 252), I32_RANGE(-1, 1, 2, 33), RANGE_OF(t, -2, 2, 2, 1, 17, 33)),                  \
+      MULTI_HEAD_CACHED("beams_" type_label, 0, ATTRIBUTES(A_INT("num_heads", 2)), RANGE_OF(t, -2, 2, 4, 1, 32),       \
+                        RANGE_OF(t, -2, 2, 4, 1, 32), RANGE_OF(t, -2, 2, 4, 1, 32), RANGE_OF(t, -1, 1, 96), ABSENT,    \
+                        ABSENT, RANGE_OF(t, -2, 2, 4, 2, 12, 16), RANGE_OF(t, -2, 2, 4, 2, 12, 16),                    \
+                        I32_IS(DIMS(1), 9), I32_RANGE(0, 1, 2, 2, 12)),                                                \
+      PROJECTED(type_label, VIEW_SLICED, ATTRIBUTES(A_INT("num_heads", 3)), RANGE_OF(t, -1, 1, 2, 17, 40),             \
+                RANGE_OF(t, -1, 1, 40, 144), RANGE_OF(t, -1, 1, 144), I32_RANGE(-1, 1, 2, 17)),                        \
       FUSED(type_label, 0,                                                                                             \
             ATTRIBUTES(LAYOUTS("bsx", "bhds", "bhsd", "bsx"), A_INT("q_num_heads", 3), A_FLOAT("scale", 0.3f)),        \
             RANGE_OF(t, -2, 2, 2, 17, 96), RANGE_OF(t, -2, 2, 2, 3, 32, 133), RANGE_OF(t, -2, 2, 2, 3, 133, 20),       \
@@ -396,6 +432,78 @@ static const leati_op_spec specs[] = {
      .attributes = {A_INT("num_heads", 3), A_INT("unidirectional", 1)},
      .inputs = {F32(2, 7, 96), F32(2, 7, 96), F32(2, 7, 60), ABSENT, ABSENT, F32(2, 3, 7, 26), F32(2, 3, 19, 32),
                 F32(2, 3, 19, 20)}},
+    /* Masks of whole numbers in all forms, biases, packed operands, and numbers that are out of range. */
+    MULTI_HEAD("keys_and_bias", VIEW_SLICED | VIEW_TRANSPOSED, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 17, 96),
+               F32(2, 33, 96), F32(2, 33, 60), F32(252), I32_RANGE(-1, 1, 2, 33)),
+    MULTI_HEAD("bias_of_odd_heads", VIEW_REVERSED, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 5, 15), F32(2, 9, 15),
+               F32(2, 9, 9), F32(39)),
+    MULTI_HEAD("ends", VIEW_REVERSED, ATTRIBUTES(A_INT("num_heads", 2), A_FLOAT("mask_filter_value", -3.0f)),
+               F32(4, 9, 32), F32(4, 40, 32), F32(4, 40, 32), ABSENT, I32_IS(DIMS(4), 7, -9, 40, INT32_MAX)),
+    MULTI_HEAD("ends_of_3b2", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 9, 32), F32(2, 40, 32), F32(2, 40, 32),
+               ABSENT, I32_IS(DIMS(8), 0, 21, 0, 9, 18, 0, 40, 80)),
+    MULTI_HEAD("mask_of_scores", VIEW_TRANSPOSED, ATTRIBUTES(A_INT("num_heads", 2), A_INT("unidirectional", 1)),
+               F32(2, 9, 32), F32(2, 9, 32), F32(2, 9, 32), ABSENT, I32_RANGE(0, 1, 2, 9, 9), F32(1, 2, 9, 9)),
+    MULTI_HEAD("apart", VIEW_TRANSPOSED, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 7, 96), F32(2, 3, 19, 32),
+               F32(2, 3, 19, 20)),
+    MULTI_HEAD_CACHED("apart_with_bias", 0, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 1, 96), F32(2, 3, 19, 32),
+                      F32(2, 3, 19, 20), F32(252)),
+    MULTI_HEAD("packed", VIEW_SLICED | VIEW_OFFSET, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 17, 3, 3, 32)),
+    MULTI_HEAD_CACHED("packed_with_bias", 0, ATTRIBUTES(A_INT("num_heads", 3), A_INT("unidirectional", 1)),
+                      F32(2, 17, 3, 3, 20), ABSENT, ABSENT, F32(180), ABSENT, ABSENT, F32(2, 3, 5, 20),
+                      F32(2, 3, 5, 20)),
+    MULTI_HEAD("packed_keys", VIEW_TRANSPOSED, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 5, 96), F32(2, 33, 3, 2, 32)),
+    MULTI_HEAD_CACHED("past_and_mask", 0, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 1, 96), F32(2, 1, 96),
+                      F32(2, 1, 96), ABSENT, I32_RANGE(0, 1, 2, 20), ABSENT, F32(2, 3, 19, 32), F32(2, 3, 19, 32)),
+    MULTI_HEAD_CACHED("shared", VIEW_OFFSET, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 2, 96), F32(2, 2, 96),
+                      F32(2, 2, 96), F32(288), ABSENT, F32(1, 1, 2, 21), F32(2, 3, 30, 32), F32(2, 3, 30, 32),
+                      I32_IS(DIMS(1), 19)),
+    MULTI_HEAD_CACHED("shared_none", 0, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 2, 96), F32(2, 2, 96), F32(2, 2, 96),
+                      ABSENT, ABSENT, ABSENT, F32(2, 3, 2, 32), F32(2, 3, 2, 32), I32_IS(DIMS(1), 0)),
+    MULTI_HEAD_CACHED("beams", VIEW_REVERSED, ATTRIBUTES(A_INT("num_heads", 2)), F32(6, 1, 32), F32(6, 1, 32),
+                      F32(6, 1, 32), F32(96), ABSENT, ABSENT, F32(6, 2, 12, 16), F32(6, 2, 12, 16), I32_IS(DIMS(1), 9),
+                      I32_RANGE(-1, 3, 2, 3, 12)),
+    MULTI_HEAD("beams_alone", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(4, 1, 10), F32(4, 1, 10), F32(4, 1, 10), ABSENT,
+               ABSENT, ABSENT, F32(4, 2, 12, 5), F32(4, 2, 12, 5), I32_IS(DIMS(1), 9), I32_RANGE(0, 3, 1, 4, 9)),
+    MULTI_HEAD("no_queries", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 0, 32), F32(2, 9, 32), F32(2, 9, 32), F32(96),
+               I32_RANGE(0, 1, 2, 9)),
+    MULTI_HEAD("no_keys", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 3, 32), F32(2, 0, 32), F32(2, 0, 32), F32(96),
+               I32_RANGE(0, 1, 2, 0)),
+
+    {.name = "Attention",
+     .label = "projected_float32",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("num_heads", 3)},
+     .inputs = {F32(2, 17, 40), F32(40, 144), F32(144), I32_RANGE(-1, 1, 2, 17)}},
+    PROJECTED("no_bias", 0, ATTRIBUTES(A_INT("num_heads", 2), A_FLOAT("scale", 0.3f)), F32(2, 5, 7), F32(7, 30)),
+    PROJECTED("ends", VIEW_REVERSED, ATTRIBUTES(A_INT("num_heads", 2)), F32(4, 9, 16), F32(16, 96), F32(96),
+              I32_IS(DIMS(4), 7, -9, 40, INT32_MAX)),
+    PROJECTED("ends_and_starts", VIEW_REVERSED, ATTRIBUTES(A_INT("num_heads", 2)), F32(3, 9, 16), F32(16, 96), F32(96),
+              I32_IS(DIMS(6), 7, 9, 5, 3, -1, INT32_MAX)),
+    PROJECTED("ends_of_3b2", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 9, 16), F32(16, 96), F32(96),
+              I32_IS(DIMS(8), 0, 5, 0, 9, 18, 0, 9, 18)),
+    PROJECTED("mask_of_scores", VIEW_TRANSPOSED, ATTRIBUTES(A_INT("num_heads", 2), A_INT("unidirectional", 1)),
+              F32(2, 9, 16), F32(16, 96), F32(96), I32_RANGE(0, 1, 2, 9, 9), ABSENT, F32(2, 1, 9, 9)),
+    PROJECTED("mask_of_positions", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 9, 16), F32(16, 96), F32(96),
+              I32_RANGE(0, 1, 2, 1, 12, 12)),
+    PROJECTED("mask_of_one", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 9, 16), F32(16, 96), F32(96),
+              I32_RANGE(0, 1, 1, 1)),
+    PROJECTED("qkv_hidden_sizes", VIEW_SLICED,
+              ATTRIBUTES(A_INT("num_heads", 2), A_INTS("qkv_hidden_sizes", 32, 32, 10)), F32(2, 9, 16), F32(16, 74),
+              F32(74)),
+    PROJECTED_CACHED("past", VIEW_TRANSPOSED, ATTRIBUTES(A_INT("num_heads", 2), A_INT("unidirectional", 1)),
+                     F32(2, 5, 16), F32(16, 96), F32(96), ABSENT, F32(2, 2, 2, 7, 16)),
+    PROJECTED_CACHED("past_and_mask", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 1, 16), F32(16, 96), F32(96),
+                     I32_RANGE(0, 1, 2, 1, 12, 12), F32(2, 2, 2, 7, 16), F32(1, 2, 1, 8)),
+    PROJECTED_CACHED("shared", 0, ATTRIBUTES(A_INT("num_heads", 2), A_INT("past_present_share_buffer", 1)),
+                     F32(2, 1, 16), F32(16, 96), F32(96), I32_RANGE(0, 1, 2, 8), F32(2, 2, 2, 20, 16), ABSENT,
+                     I32_IS(DIMS(1), 7)),
+    PROJECTED_CACHED("no_past", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 5, 16), F32(16, 96), F32(96)),
+    PROJECTED("nothing_to_project", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 5, 0), F32(0, 96), F32(96)),
+    PROJECTED("no_positions", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 0, 16), F32(16, 96), F32(96)),
+
     {.name = "GroupQueryAttention",
      .label = "float32",
      .since_version = 1,
@@ -431,6 +539,18 @@ static const leati_op_spec specs[] = {
     GROUP("lengths_out_of_range", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1)), F32(4, 1, 128), F32(4, 1, 64),
           F32(4, 1, 64), F32(4, 2, 9, 32), F32(4, 2, 9, 32), ENDS(10, 4, -7, 0, 10, INT32_MAX),
           ANGLES(LEATI_REF_FLOAT32, 10, 16)),
+    GROUP("not_causal", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("causal", 0)), F32(2, 3, 128), F32(2, 3, 64), F32(2, 3, 64),
+          F32(2, 2, 20, 32), F32(2, 2, 20, 32), ENDS(12, 2, 11, 7)),
+    GROUP("prompt_not_causal", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("causal", 0)), F32(2, 7, 128), F32(2, 7, 64),
+          F32(2, 7, 64), F32(2, 2, 0, 32), F32(2, 2, 0, 32), ENDS(7, 2, 6, 4)),
+    /* Norms of queries and keys, before they are rotated. */
+    GROUP("norms_float32", VIEW_TRANSPOSED | VIEW_REVERSED, ATTRIBUTES(GROUPS(6, 2), A_INT("do_rotary", 1)),
+          F32(2, 1, 192), F32(2, 1, 64), F32(2, 1, 64), F32(2, 2, 40, 32), F32(2, 2, 40, 32), ENDS(41, 2, 35, 40),
+          ANGLES(LEATI_REF_FLOAT32, 64, 16), ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, F32(32), F32(32)),
+    GROUP("norms_of_prompt", 0,
+          ATTRIBUTES(GROUPS(4, 2), A_FLOAT("qk_norm_epsilon", 0.5f), A_FLOAT("k_norm_epsilon", 0.25f)), F32(2, 7, 40),
+          ABSENT, ABSENT, ABSENT, ABSENT, ENDS(7, 2, 6, 4), ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT, ABSENT,
+          F32(5), F32(5)),
     /* What is added to scores, by batch or by head, of keys up to total_sequence_length alone: one batch says that it
      * has more. Positions of angles in some order, also such that there are none for. */
     GROUP("bias_float32", VIEW_TRANSPOSED | VIEW_REVERSED, ATTRIBUTES(GROUPS(6, 2), A_INT("do_rotary", 1)),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attention, com.microsoft's MultiHeadAttention, and FusedAttention, whose operands have any layout. */
+/* Attention, and FusedAttention, whose operands have any layout. */
 #include <math.h>
 #include <string.h>
 
@@ -18,23 +18,19 @@ static LEATI_ATTRIBUTE(attribute_q_num_heads, "q_num_heads", INT);
 static LEATI_ATTRIBUTE(attribute_kv_num_heads, "kv_num_heads", INT);
 static LEATI_ATTRIBUTE(attribute_softmax_precision, "softmax_precision", INT);
 static LEATI_ATTRIBUTE(attribute_qk_matmul_output_mode, "qk_matmul_output_mode", INT);
-static LEATI_ATTRIBUTE(attribute_num_heads, "num_heads", INT);
-static LEATI_ATTRIBUTE(attribute_unidirectional, "unidirectional", INT);
-static LEATI_ATTRIBUTE(attribute_mask_filter_value, "mask_filter_value", FLOAT);
 
 static LEATI_TYPE(type_keys, "T1", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_values, "T2", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_mask, "U", LEATI_TYPES_REAL | LEAT_TYPE_BOOL);
-static LEATI_TYPE(type_int32, "M", LEAT_TYPE_INT32);
 
 #define FLOAT_NUMBER 1 /* TensorProto.FLOAT */
 
-enum { ATTENTION, MULTI_HEAD, FUSED };
+enum { ATTENTION, FUSED };
 
 /* Which inputs are the mask, keys and values of earlier positions, and how many keys each batch has; 0: none is. */
 static const struct {
   uint32_t mask, past_key, past_value, lengths;
-} places[] = {[ATTENTION] = {3, 4, 5, 6}, [MULTI_HEAD] = {5, 6, 7, 0}, [FUSED] = {3, 0, 0, 0}};
+} places[] = {[ATTENTION] = {3, 4, 5, 6}, [FUSED] = {3, 0, 0, 0}};
 
 enum { Q, K, V, Y, LAYOUTS };
 
@@ -267,7 +263,8 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
   const leati_view *const past_key = past_of(op, call, false), *const past_value = past_of(op, call, true);
   if (past_key != NULL || leati_output(call, 1) != NULL || leati_output(call, 2) != NULL) {
     leati_append append = {.lengths.most = in.keys, .past = in.past};
-    return leati_plan_attention_behind(planner, call, &a, past_key, past_value, in.keys, &append, err);
+    const leati_past past = {past_key, past_value, leati_output(call, 1), leati_output(call, 2)};
+    return leati_plan_attention_behind(planner, &a, &past, in.keys, &append, err);
   }
   return leati_plan_attention(planner, &a, err);
 }
@@ -281,24 +278,9 @@ static int32_t check_given_types(const leati_op_def *def, const leati_op_desc *d
                      leati_is_given(desc, mask) ? leati_type_of(desc->inputs[mask].dtype) : 0, err);
 }
 
-/* Fails if an input is given that is not known here. */
-static int32_t refuse_input(const leati_op_def *def, const leati_op_desc *desc, uint32_t i, const char *what,
-                            leat_error *err) {
-  return leati_is_given(desc, i)
-             ? leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with %s is not supported", def->info.name, what)
-             : LEAT_OK;
-}
-
 static int32_t attention_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                   leat_error *err) {
-  static const struct {
-    uint32_t input;
-    const char *what;
-  } unknown[] = {{3, "bias"}, {4, "key_padding_mask"}, {8, "past_sequence_length"}, {9, "cache_indirection"}};
   (void)device;
-  for (uint32_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]) && def->param == MULTI_HEAD; ++i) {
-    LEATI_TRY(refuse_input(def, desc, unknown[i].input, unknown[i].what, err));
-  }
   const int64_t precision = leati_attr_int(desc, "softmax_precision", FLOAT_NUMBER);
   if (precision != FLOAT_NUMBER) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with softmax_precision %lld is not supported; only float32 is",
@@ -306,7 +288,7 @@ static int32_t attention_supports(const leati_op_def *def, leat_device *device, 
   }
   for (uint32_t i = 0; i < 3; ++i) {
     const int32_t rank = desc->inputs[i].ndim;
-    if (rank >= 0 && rank != 3 && (def->param == MULTI_HEAD || rank != 4)) {
+    if (rank >= 0 && rank != 3 && rank != 4) {
       return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u with %d dimensions is not supported",
                         def->info.name, i, rank);
     }
@@ -323,19 +305,6 @@ static int32_t attention_create(leat_op *op, const leati_op_desc *desc, leat_err
                              .cap = leati_attr_float(desc, "softcap", 0.0f),
                              .scaled = leati_attr(desc, "scale") != NULL,
                              .causal = leati_attr_int(desc, "is_causal", 0) != 0};
-  return LEAT_OK;
-}
-
-static int32_t multi_head_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
-  (void)err;
-  attention_state *const state = leati_op_state(op);
-  const int64_t count = leati_attr_int(desc, "num_heads", 0);
-  const float scale = leati_attr_float(desc, "scale", 0.0f);
-  *state = (attention_state){.q_heads = count,
-                             .kv_heads = count,
-                             .scale = scale,
-                             .scaled = scale != 0.0f, /* as ONNX Runtime reads it */
-                             .causal = leati_attr_int(desc, "unidirectional", 0) != 0};
   return LEAT_OK;
 }
 
@@ -406,14 +375,6 @@ static const leati_op_def ops[] = {
              LEATI_INPUT_TYPES(0, 0, 1, 2, 0, 1, 3), LEATI_OUTPUT_TYPES(0, 0, 1), .state_size = sizeof(attention_state),
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
              .param = ATTENTION, .supports = attention_supports, .create = attention_create, .infer = attention_infer,
-             .plan = attention_plan, .reads_view = attention_reads_view),
-    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (3, 10), (1, 3), .info.flags = LEAT_OP_HEAVY,
-             LEATI_TYPES(&leati_type_real, &type_int32),
-             LEATI_ATTRIBUTES(&attribute_num_heads, &attribute_scale, &attribute_unidirectional,
-                              &attribute_mask_filter_value),
-             LEATI_INPUT_TYPES(0, 0, 0, 0, 1, 0, 0, 0, 1, 1), .state_size = sizeof(attention_state),
-             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
-             .param = MULTI_HEAD, .supports = attention_supports, .create = multi_head_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
     LEATI_OP(
         "FusedAttention", "leat", (1, 1), (3, 4), (1, 1), .info.flags = LEAT_OP_HEAVY,

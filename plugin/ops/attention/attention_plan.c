@@ -212,35 +212,68 @@ static int32_t place(leati_planner *planner, const leati_view *wanted, int64_t p
   return LEAT_OK;
 }
 
-int32_t leati_plan_attention_behind(leati_planner *planner, const leati_call *call, leati_attention *attention,
-                                    const leati_view *past_key, const leati_view *past_value, int64_t positions,
-                                    leati_append *append, leat_error *err) {
-  const leati_view *const given[] = {past_key, past_value, NULL};
+/* Whether a part is anything else than what is new of it. */
+static bool changes(const leati_append_part *part) {
+  return part->past != NULL || part->to != NULL || part->rotates || part->bias != NULL;
+}
+
+/* Plans the results that somebody wants, if earlier positions are of other batches, which theirs are not: attention
+ * goes on from temporaries then. */
+static int32_t plan_present(leati_planner *planner, leati_append *append, leat_error *err) {
+  leati_append wanted = *append;
+  wanted.origins = NULL;
+  wanted.count = 0;
+  for (uint32_t i = 0; i < LEATI_APPEND_PARTS; ++i) {
+    if (append->parts[i].to != NULL) {
+      wanted.parts[wanted.count++] = append->parts[i];
+      append->parts[i].to = NULL;
+    }
+  }
+  return wanted.count > 0 ? leati_plan_append(planner, &wanted, err) : LEAT_OK;
+}
+
+int32_t leati_plan_attention_behind(leati_planner *planner, leati_attention *attention, const leati_past *past,
+                                    int64_t positions, leati_append *append, leat_error *err) {
+  const leati_view *const given[] = {past->keys, past->values, NULL};
+  const leati_view *const wanted[] = {past->to_keys, past->to_values, NULL};
   const leati_operand fresh[] = {attention->k, attention->v, attention->q};
   leati_operand *const to[] = {&attention->k, &attention->v, &attention->q};
-  leati_operand past[2];
-  append->count = append->rotation.cosines != NULL ? LEATI_APPEND_PARTS : 2;
-  for (uint32_t i = 0; i < append->count; ++i) {
+  const bool rotates = append->rotation.cosines != NULL;
+  leati_operand earlier[2];
+  bool biased = false;
+  for (uint32_t i = 0; i < LEATI_APPEND_PARTS; ++i) {
     const bool queries = to[i] == &attention->q, values = to[i] == &attention->v;
     append->parts[i] = (leati_append_part){.fresh = &fresh[i],
-                                           .to = queries ? NULL : leati_output(call, 1 + i),
+                                           .to = wanted[i],
                                            .queries = queries,
-                                           .rotates = append->rotation.cosines != NULL && !values};
+                                           .rotates = rotates && !values,
+                                           .bias = append->parts[i].bias};
+    biased = biased || append->parts[i].bias != NULL;
     if (given[i] != NULL) {
       leati_view walked;
       LEATI_TRY(leati_plan_walkable(planner, given[i], &walked, err));
-      past[i] = as_apart(&walked);
-      append->parts[i].past = &past[i];
+      earlier[i] = as_apart(&walked);
+      append->parts[i].past = &earlier[i];
     }
   }
-  if (leati_attention_few_fits(planner->device, attention, append)) {
+  if (!biased && append->origins == NULL && leati_attention_few_fits(planner->device, attention, append)) {
     return leati_plan_attention_few(planner, attention, append, err);
   }
-  for (uint32_t i = 0; i < append->count; ++i) {
-    leati_append_part *const part = &append->parts[i];
-    LEATI_TRY(place(planner, part->to, part->queries ? fresh[i].heads.shape[2] : positions, &fresh[i], to[i], err));
-    part->to = &to[i]->view;
+  if (append->origins != NULL) {
+    LEATI_TRY(plan_present(planner, append, err));
   }
-  LEATI_TRY(leati_plan_append(planner, append, err));
+  append->count = 0;
+  for (uint32_t i = 0; i < LEATI_APPEND_PARTS; ++i) {
+    if (changes(&append->parts[i])) {
+      leati_append_part *const part = &append->parts[append->count];
+      *part = append->parts[i];
+      LEATI_TRY(place(planner, part->to, part->queries ? fresh[i].heads.shape[2] : positions, &fresh[i], to[i], err));
+      part->to = &to[i]->view;
+      ++append->count;
+    }
+  }
+  if (append->count > 0) {
+    LEATI_TRY(leati_plan_append(planner, append, err));
+  }
   return leati_plan_attention(planner, attention, err);
 }

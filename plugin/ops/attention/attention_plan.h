@@ -12,12 +12,19 @@
  * @errors OUT_OF_MEMORY, INTERNAL */
 int32_t leati_plan_attention(leati_planner *planner, leati_attention *attention, leat_error *err);
 
-/** Plans one whose keys and values go behind earlier ones: its k and v become the results, which are outputs 1 and 2
- * or, where those are not wanted, temporaries of `positions`. `append` has lengths and rotation; its parts are written
- * here: keys and values, behind `past` keys and values or NULL, and if they are rotated the queries. */
-int32_t leati_plan_attention_behind(leati_planner *planner, const leati_call *call, leati_attention *attention,
-                                    const leati_view *past_key, const leati_view *past_value, int64_t positions,
-                                    leati_append *append, leat_error *err);
+/** Earlier keys and values, which kernels can walk or not, and what they become with the new ones behind them; NULL:
+ * there are none, and nobody wants that. */
+typedef struct leati_past {
+  const leati_view *keys, *values;
+  const leati_view *to_keys, *to_values;
+} leati_past;
+
+/** Plans one whose keys and values go behind earlier ones: its k and v become the results, which are temporaries of
+ * `positions` where nobody wants them. `append` has lengths, rotation, origins, and of its parts, which are keys,
+ * values and queries, what is added to them; the rest of these is written here. Queries are a part if they are rotated
+ * or something is added to them, keys and values if anything at all is done with them. */
+int32_t leati_plan_attention_behind(leati_planner *planner, leati_attention *attention, const leati_past *past,
+                                    int64_t positions, leati_append *append, leat_error *err);
 
 /** Fails if an attention over so many keys, with heads of so many elements of queries and of values, takes more rounds
  * of a loop than the device gives.

@@ -10,6 +10,7 @@
 #include "ops/core/attribute.h"
 #include "ops/core/matrix_view.h"
 #include "ops/core/movement.h"
+#include "ops/norm/norm.h"
 
 static LEATI_ATTRIBUTE(attribute_num_heads, "num_heads", INT);
 static LEATI_ATTRIBUTE(attribute_kv_num_heads, "kv_num_heads", INT);
@@ -21,6 +22,13 @@ static LEATI_ATTRIBUTE(attribute_rotary_interleaved, "rotary_interleaved", INT);
 static LEATI_ATTRIBUTE(attribute_smooth_softmax, "smooth_softmax", INT);
 static LEATI_ATTRIBUTE(attribute_causal, "causal", INT);
 static LEATI_ATTRIBUTE(attribute_sliding_window_cache, "sliding_window_cache", INT);
+static LEATI_ATTRIBUTE(attribute_qk_output, "qk_output", INT);
+static LEATI_ATTRIBUTE(attribute_qk_norm_epsilon, "qk_norm_epsilon", FLOAT);
+static LEATI_ATTRIBUTE(attribute_q_norm_epsilon, "q_norm_epsilon", FLOAT);
+static LEATI_ATTRIBUTE(attribute_k_norm_epsilon, "k_norm_epsilon", FLOAT);
+static LEATI_ATTRIBUTE(attribute_k_quant_type, "k_quant_type", STRING);
+static LEATI_ATTRIBUTE(attribute_v_quant_type, "v_quant_type", STRING);
+static LEATI_ATTRIBUTE(attribute_kv_cache_bit_width, "kv_cache_bit_width", INT);
 
 static LEATI_TYPE(type_lengths, "M", LEAT_TYPE_INT32);
 
@@ -37,14 +45,22 @@ enum {
   POSITION_IDS,
   BIAS,
   SINKS,
-  KNOWN_INPUTS
+  KEY_SCALES,
+  VALUE_SCALES,
+  QUERY_NORM,
+  KEY_NORM,
+  INPUTS
 };
+
+#define EPSILON 1e-6f /* where an attribute does not say it */
 
 typedef struct group_query_state {
   int64_t heads, kv_heads;
   float scale;    /* 0: by the size of a head */
   float cap;      /* 0: none */
   int64_t window; /* keys that a query has, itself included; -1: all before it */
+  float q_epsilon, k_epsilon;
+  bool causal;
   bool rotates, interleaved;
   bool smooth; /* without sinks all of them are 0 */
 } group_query_state;
@@ -186,10 +202,20 @@ static int32_t check_optional(const leat_op *op, const leati_call *call, const g
                       "], by batches, heads, new positions and total_sequence_length",
                       name, q[0], q[1], q[2], in->total);
   }
-  return sinks == NULL || (sinks->ndim == 1 && sinks->shape[0] == q[1])
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "%s: head_sink must have shape [%" PRId64 "], which is num_heads", name, q[1]);
+  if (sinks != NULL && (sinks->ndim != 1 || sinks->shape[0] != q[1])) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: head_sink must have shape [%" PRId64 "], which is num_heads", name, q[1]);
+  }
+  const leati_view *const norms[] = {leati_input(call, QUERY_NORM), leati_input(call, KEY_NORM)};
+  bool fits = (norms[0] == NULL) == (norms[1] == NULL);
+  for (uint32_t i = 0; i < 2 && norms[i] != NULL; ++i) {
+    fits = fits && norms[i]->ndim == 1 && norms[i]->shape[0] == q[3];
+  }
+  return fits ? LEAT_OK
+              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                           "%s: q_norm_weight and k_norm_weight go together and have shape [%" PRId64
+                           "], the elements of a head",
+                           name, q[3]);
 }
 
 static int32_t group_query_read(const leat_op *op, const leati_call *call, group_query *out, leat_error *err) {
@@ -215,9 +241,8 @@ static int32_t group_query_infer(const leat_op *op, const leati_call *call, leat
 }
 
 /* Gives the inputs of the device as kernels can walk them. */
-static int32_t walk_inputs(leati_planner *planner, const leati_call *call, leati_view walked[KNOWN_INPUTS],
-                           leat_error *err) {
-  for (uint32_t i = 0; i < KNOWN_INPUTS; ++i) {
+static int32_t walk_inputs(leati_planner *planner, const leati_call *call, leati_view walked[INPUTS], leat_error *err) {
+  for (uint32_t i = 0; i < INPUTS; ++i) {
     walked[i] = (leati_view){.present = false};
     if (leati_input(call, i) != NULL && !call->inputs[i].host) {
       LEATI_TRY(leati_plan_walkable(planner, &call->inputs[i], &walked[i], err));
@@ -227,7 +252,7 @@ static int32_t walk_inputs(leati_planner *planner, const leati_call *call, leati
 }
 
 /* What is added to scores, and sinks. */
-static void fill_scores(const group_query_state *state, const group_query *in, const leati_view walked[KNOWN_INPUTS],
+static void fill_scores(const group_query_state *state, const group_query *in, const leati_view walked[INPUTS],
                         leati_attention *a) {
   const leati_view *const bias = &walked[BIAS], *const sinks = &walked[SINKS];
   a->masked_keys = in->room;
@@ -245,9 +270,27 @@ static void fill_scores(const group_query_state *state, const group_query *in, c
   }
 }
 
+/* Divides each head by the root of the mean of its squares, and multiplies by weights, which may be NULL: nothing is
+ * done. */
+static int32_t plan_head_norm(const leat_op *op, leati_planner *planner, const leati_view *weights, float epsilon,
+                              leati_operand *inout, leat_error *err) {
+  const int64_t *const h = inout->heads.shape, *const strides = inout->heads.strides;
+  leati_view x = inout->view, y = {.type = inout->view.type, .ndim = 4};
+  if (weights == NULL) {
+    return LEAT_OK;
+  }
+  const int64_t shape[] = {h[0], h[2], h[1], h[3]}, by[] = {strides[0], strides[2], strides[1], strides[3]};
+  leati_view_reshape(&x, 4, shape, by);
+  memcpy(y.shape, shape, sizeof(shape));
+  LEATI_TRY(leati_plan_temporary(planner, &y, err));
+  inout->view = y;
+  LEATI_TRY(leati_heads_read(leati_op_def_of(op)->info.name, &y, "heads", "bshd", 0, &inout->heads, err));
+  return leati_plan_rms_norm(planner, leati_op_def_of(op)->info.name, &x, weights, epsilon, &y, err);
+}
+
 static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const group_query_state *const state = leati_op_state_const(op);
-  leati_view walked[KNOWN_INPUTS];
+  leati_view walked[INPUTS];
   group_query in;
   LEATI_TRY(walk_inputs(planner, call, walked, err));
   LEATI_TRY(group_query_read(op, call, &in, err));
@@ -263,7 +306,7 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
                        .scale = state->scale != 0.0f ? state->scale : (float)(1.0 / sqrt((double)in.q_heads.shape[3])),
                        .cap = state->cap,
                        .zeroed = LEAT_ATTENTION_ZEROED_INFINITE, /* as ONNX Runtime's own kernels have it */
-                       .causal = true,
+                       .causal = state->causal,
                        .ends = !first,
                        .before = state->window - 1,
                        .lengths = {.view = &walked[LENGTHS],
@@ -273,6 +316,8 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
   fill_scores(state, &in, walked, &a);
   LEATI_TRY(leati_heads_read(leati_op_def_of(op)->info.name, &a.y.view, "results", LEATI_HEADS_TOGETHER, state->heads,
                              &a.y.heads, err));
+  LEATI_TRY(plan_head_norm(op, planner, leati_input(call, QUERY_NORM), state->q_epsilon, &a.q, err));
+  LEATI_TRY(plan_head_norm(op, planner, leati_input(call, KEY_NORM), state->k_epsilon, &a.k, err));
   leati_append append = {.rotation = {.interleaved = state->interleaved}};
   if (!first) {
     append.lengths = a.lengths;
@@ -283,17 +328,18 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
     append.rotation.position_ids = walked[POSITION_IDS].present ? &walked[POSITION_IDS] : NULL;
     append.rotation.counted = first;
   }
-  return leati_plan_attention_behind(planner, call, &a, walked[PAST_KEY].present ? &walked[PAST_KEY] : NULL,
-                                     walked[PAST_VALUE].present ? &walked[PAST_VALUE] : NULL, in.room, &append, err);
+  const leati_past past = {walked[PAST_KEY].present ? &walked[PAST_KEY] : NULL,
+                           walked[PAST_VALUE].present ? &walked[PAST_VALUE] : NULL, leati_output(call, 1),
+                           leati_output(call, 2)};
+  return leati_plan_attention_behind(planner, &a, &past, in.room, &append, err);
 }
 
 static int32_t group_query_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                     leat_error *err) {
-  static const char *const unknown[] = {"k_scale", "v_scale", "q_norm_weight", "k_norm_weight"};
   static const struct {
     const char *name;
     int64_t least, most; /* values that mean nothing more */
-  } limited[] = {{"smooth_softmax", -1, 1}, {"causal", 1, 1}, {"sliding_window_cache", 0, 0}};
+  } limited[] = {{"smooth_softmax", -1, 1}, {"sliding_window_cache", 0, 0}, {"qk_output", 0, 0}};
   (void)device;
   const char *const name = def->info.name;
   for (uint32_t i = LENGTHS; i <= TOTAL; ++i) {
@@ -301,10 +347,10 @@ static int32_t group_query_supports(const leati_op_def *def, leat_device *device
       return fail_missing(name, i, err);
     }
   }
-  for (uint32_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); ++i) {
-    if (leati_is_given(desc, KNOWN_INPUTS + i)) {
-      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with %s is not supported", name, unknown[i]);
-    }
+  if (leati_is_given(desc, KEY_SCALES) || leati_is_given(desc, VALUE_SCALES) ||
+      (leati_attr(desc, "k_quant_type") != NULL && !leati_attr_is(desc, "k_quant_type", "NONE")) ||
+      (leati_attr(desc, "v_quant_type") != NULL && !leati_attr_is(desc, "v_quant_type", "NONE"))) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with quantised keys or values is not supported", name);
   }
   for (uint32_t i = 0; i < sizeof(limited) / sizeof(limited[0]); ++i) {
     const int64_t value = leati_attr_int(desc, limited[i].name, limited[i].least);
@@ -318,6 +364,13 @@ static int32_t group_query_supports(const leati_op_def *def, leat_device *device
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: local_window_size is %" PRId64 "; it is -1 or at least 1",
                       name, window);
   }
+  const int64_t causal = leati_attr_int(desc, "causal", 1);
+  if ((causal != 0 && causal != 1) || (causal == 0 && window != -1)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: causal is %" PRId64 " and local_window_size %" PRId64
+                      "; the first is 1, or 0 where the second is -1",
+                      name, causal, window);
+  }
   const int64_t heads = leati_attr_int(desc, "num_heads", 0), kv_heads = leati_attr_int(desc, "kv_num_heads", 0);
   if (heads < 1 || kv_heads < 1 || heads > INT32_MAX || heads % kv_heads != 0) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
@@ -326,18 +379,24 @@ static int32_t group_query_supports(const leati_op_def *def, leat_device *device
                       "multiple of the second",
                       name, heads, kv_heads);
   }
-  return LEAT_OK;
+  const leat_value_info *const query = &desc->inputs[QUERY];
+  const int64_t all = leati_is_given(desc, KEY) ? heads : heads + 2 * kv_heads;
+  return query->ndim == 3 ? leati_heads_check_size(name, query->shape[2], all, err) : LEAT_OK;
 }
 
 static int32_t group_query_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   group_query_state *const state = leati_op_state(op);
   const int64_t window = leati_attr_int(desc, "local_window_size", -1);
+  const float epsilon = leati_attr_float(desc, "qk_norm_epsilon", EPSILON);
   *state = (group_query_state){.heads = leati_attr_int(desc, "num_heads", 0),
                                .kv_heads = leati_attr_int(desc, "kv_num_heads", 0),
                                .scale = leati_attr_float(desc, "scale", 0.0f),
                                .cap = leati_attr_float(desc, "softcap", 0.0f),
                                .window = window,
+                               .q_epsilon = leati_attr_float(desc, "q_norm_epsilon", epsilon),
+                               .k_epsilon = leati_attr_float(desc, "k_norm_epsilon", epsilon),
+                               .causal = leati_attr_int(desc, "causal", 1) != 0,
                                .rotates = leati_attr_int(desc, "do_rotary", 0) != 0,
                                .interleaved = leati_attr_int(desc, "rotary_interleaved", 0) != 0,
                                .smooth = leati_attr_int(desc, "smooth_softmax", 0) == 1};
@@ -368,14 +427,18 @@ static bool group_query_reads_view(const leat_op *op, const leati_call *call, ui
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("GroupQueryAttention", "com.microsoft", (1, 1), (1, 16), (1, 3),
+    LEATI_OP("GroupQueryAttention", "com.microsoft", (1, 1), (1, INPUTS), (1, 3),
              .info.flags = LEAT_OP_CACHES | LEAT_OP_HEAVY, .info.host_inputs = 1u << TOTAL,
              LEATI_TYPES(&leati_type_real, &type_lengths, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_num_heads, &attribute_kv_num_heads, &attribute_scale, &attribute_softcap,
                               &attribute_local_window_size, &attribute_do_rotary, &attribute_rotary_interleaved,
-                              &attribute_smooth_softmax, &attribute_causal, &attribute_sliding_window_cache),
+                              &attribute_smooth_softmax, &attribute_causal, &attribute_sliding_window_cache,
+                              &attribute_qk_output, &attribute_qk_norm_epsilon, &attribute_q_norm_epsilon,
+                              &attribute_k_norm_epsilon, &attribute_k_quant_type, &attribute_v_quant_type,
+                              &attribute_kv_cache_bit_width),
              LEATI_INPUT_TYPES(0, 0, 0, 0, 0, 1, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0), .state_size = sizeof(group_query_state),
-             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
+             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND,
+                           LEATI_KERNELS_NORM),
              .supports = group_query_supports, .create = group_query_create, .infer = group_query_infer,
              .plan = group_query_plan, .host_range = group_query_host_range, .reads_view = group_query_reads_view),
 };

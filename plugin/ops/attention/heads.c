@@ -32,10 +32,15 @@ int32_t leati_heads_read(const char *name, const leati_view *view, const char *w
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s without heads, or with heads of no elements", name,
                       what);
   }
-  return out->shape[3] <= LEATI_HEAD_MOST
+  return leati_heads_check_size(name, out->shape[3], 1, err);
+}
+
+int32_t leati_heads_check_size(const char *name, int64_t size, int64_t count, leat_error *err) {
+  const int64_t each = count > 0 ? size / count : 0;
+  return each <= LEATI_HEAD_MOST
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: heads of %lld elements are not supported; at most %d are",
-                          name, (long long)out->shape[3], LEATI_HEAD_MOST);
+                          name, (long long)each, LEATI_HEAD_MOST);
 }
 
 void leati_heads_strides(const leati_heads *heads, int32_t out[4]) {

@@ -33,6 +33,11 @@ typedef struct leati_operand {
 int32_t leati_heads_read(const char *name, const leati_view *view, const char *what, const char *layout, int64_t count,
                          leati_heads *out, leat_error *err);
 
+/** Fails if heads side by side, so many elements of them by so many heads, are larger than LEATI_HEAD_MOST: for what is
+ * known before there are tensors. Negative `size`: it is not.
+ * @errors NOT_SUPPORTED */
+int32_t leati_heads_check_size(const char *name, int64_t size, int64_t count, leat_error *err);
+
 /** Strides for an argument record, in elements; that of a dimension of one element is 0, for it may be anything. */
 void leati_heads_strides(const leati_heads *heads, int32_t out[4]);
 

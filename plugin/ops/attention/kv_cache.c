@@ -9,22 +9,27 @@
 
 /* Argument record of kernels/append.comp. */
 typedef struct part_args {
-  uint64_t past, fresh, to;
+  uint64_t past, fresh, to, bias;
   int32_t past_strides[4], fresh_strides[4];
   uint32_t heads, size;
   uint32_t rows;
   uint32_t cached;
   uint32_t rotates;
+  int32_t bias_stride;
 } part_args;
 
 typedef struct append_args {
   part_args parts[LEATI_APPEND_PARTS];
   leati_lengths_args lengths;
   leati_rotation_args rotation;
+  uint64_t origins;
   uint32_t used, groups;
   uint32_t batches;
   int32_t past, fresh;
+  int32_t origin_stride;
+  uint32_t beams;
 } append_args;
+_Static_assert(sizeof(append_args) <= LEATI_ARGS_MAX, "a record has room for all parts");
 
 leati_lengths_args leati_lengths_fill(const leati_lengths *lengths) {
   leati_lengths_args args = {.added = lengths->added, .least = (int32_t)lengths->least, .most = (int32_t)lengths->most};
@@ -68,7 +73,23 @@ static bool fill_part(const leati_append_part *part, part_args *args) {
     leati_heads_strides(&part->past->heads, args->past_strides);
     quads = quads && leati_heads_in_groups(part->past, args->past_strides, 4);
   }
+  if (part->bias != NULL) {
+    args->bias_stride = part->bias->count > 1 ? (int32_t)part->bias->strides[0] : 1;
+    quads = quads && args->bias_stride == 1 && part->bias->address % (4 * part->bias->item_size) == 0;
+  }
   return quads;
+}
+
+/* What a dispatch reads; what is rotated has no bias, so that there is room for all. */
+typedef struct read_list {
+  leati_access accesses[LEATI_ACCESS_MAX];
+  uint32_t count;
+} read_list;
+
+static void add_read(read_list *reads, const leati_view *view, const uint64_t *field) {
+  if (view != NULL) {
+    reads->accesses[reads->count++] = (leati_access){view, field};
+  }
 }
 
 int32_t leati_plan_append(leati_planner *planner, const leati_append *append, leat_error *err) {
@@ -79,31 +100,38 @@ int32_t leati_plan_append(leati_planner *planner, const leati_append *append, le
                       .batches = (uint32_t)first->heads.shape[0],
                       .past = (int32_t)append->past,
                       .fresh = (int32_t)first->heads.shape[2]};
-  leati_access reads[2 * LEATI_APPEND_PARTS + 4], writes[LEATI_APPEND_PARTS];
-  uint32_t read_count = 0, largest = 0;
+  read_list reads = {.count = 0};
+  leati_access writes[LEATI_APPEND_PARTS];
+  uint32_t largest = 0;
   bool quads = true;
   for (uint32_t i = 0; i < append->count; ++i) {
     const leati_append_part *const part = &append->parts[i];
     LEATI_TRY(leati_check_reach(part->to, "a cache of keys and values", err));
     part_args *const record = &args.parts[i];
     quads = fill_part(part, record) && quads;
-    reads[read_count++] = (leati_access){part->past != NULL ? &part->past->view : NULL, &record->past};
-    reads[read_count++] = (leati_access){&part->fresh->view, &record->fresh};
+    add_read(&reads, part->past != NULL ? &part->past->view : NULL, &record->past);
+    add_read(&reads, &part->fresh->view, &record->fresh);
+    add_read(&reads, part->rotates ? NULL : part->bias, &record->bias);
     writes[i] = (leati_access){part->to, &record->to};
     const uint32_t fours = (record->size + 3) / 4 * (uint32_t)(part->to->count / record->size);
     largest = fours > largest ? fours : largest;
   }
-  reads[read_count++] = (leati_access){append->lengths.view, &args.lengths.at};
-  reads[read_count++] = (leati_access){append->rotation.cosines, &args.rotation.cosines};
-  reads[read_count++] = (leati_access){append->rotation.sines, &args.rotation.sines};
-  reads[read_count++] = (leati_access){append->rotation.position_ids, &args.rotation.position_ids};
+  add_read(&reads, append->lengths.view, &args.lengths.at);
+  add_read(&reads, append->rotation.cosines, &args.rotation.cosines);
+  add_read(&reads, append->rotation.sines, &args.rotation.sines);
+  add_read(&reads, append->rotation.position_ids, &args.rotation.position_ids);
+  add_read(&reads, append->origins, &args.origins);
+  if (append->origins != NULL) {
+    args.origin_stride = (int32_t)append->origins->shape[append->origins->ndim - 1];
+    args.beams = (uint32_t)append->beams;
+  }
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_APPEND, append->parts[0].to->type),
                    .constants.append = {.quads = quads}},
       .args = &args,
       .args_size = sizeof(args),
-      .reads = reads,
-      .read_count = read_count,
+      .reads = reads.accesses,
+      .read_count = reads.count,
       .writes = writes,
       .write_count = append->count};
   args.groups = (largest + FOURS_PER_GROUP - 1) / FOURS_PER_GROUP;

@@ -58,17 +58,25 @@ typedef struct leati_append_part {
   const leati_view *to; /**< compact: batch, head, position, element; may be exactly `past` if that has its shape */
   bool queries;
   bool rotates;
+  const leati_view *bias; /**< is added to `fresh`, which is not rotated: one number for each of all elements of a
+                               position, head by head, that kernels can walk; NULL: none */
 } leati_append_part;
 
 #define LEATI_APPEND_PARTS 3
 
-/** What goes behind what; behind both, zeros up to the end of the result. */
+/** What goes behind what; behind both, zeros up to the end of the result. Queries alone may have other positions than
+ * the first part. */
 typedef struct leati_append {
   uint32_t count;
   leati_append_part parts[LEATI_APPEND_PARTS]; /**< of one type, with the same batches and new positions */
   leati_lengths lengths;                       /**< of earlier and new positions together, if it has a view; */
   int64_t past;                                /**< else: earlier positions */
   leati_rotation rotation;
+  /** Which of the `beams` neighbouring batches had an earlier position of a batch: numbers of 32 bits by batch and
+   * position, compact, for as many positions as `past` has; what is out of range is taken for the nearest. NULL: its
+   * own. */
+  const leati_view *origins;
+  int64_t beams;
 } leati_append;
 
 /** Plans it, as one dispatch.

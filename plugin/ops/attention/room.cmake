@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Attention, its caches, and rotary embeddings.
-leat_room(FAMILIES attention group_query rotary
-  SOURCES attention_args attention_few attention_plan heads kv_cache)
+leat_room(FAMILIES attention group_query multi_head projected rotary
+  SOURCES attention_args attention_few attention_plan heads key_mask kv_cache multi_head_plan)
 
 set(attention_constants CONSTANTS QUADS DEPTH_CHUNK WIDTH_CHUNK SPLIT CAPPED ZEROED)
 leat_kernel(attention_64 attention.comp TYPES F32 F16 BF16 ${attention_constants} DEFINES HEAD=64)
@@ -15,6 +15,7 @@ leat_kernel(attention_matrix2_64 attention_matrix.comp MATRICES2 TYPES F16 BF16 
 leat_kernel(attention_matrix2_128 attention_matrix.comp MATRICES2 TYPES F16 BF16 ${attention_constants}
   DEFINES HEAD=128)
 leat_kernel(append append.comp TYPES F32 F16 BF16 CONSTANTS QUADS)
+leat_kernel(key_mask key_mask.comp TYPES F32 F16 BF16)
 leat_kernel(rotary rotary.comp TYPES F32 F16 BF16)
 leat_kernel(rotary_fused rotary_fused.comp TYPES F32 F16 BF16)
 set(attention_constants CONSTANTS THREADS SUBGROUP_SIZE ROWS LANES CHUNKS FLIGHT SPLIT BEHIND ZEROED)

@@ -40,6 +40,12 @@
 #define LEAT_ATTENTION_MASK_ADDED 1
 #define LEAT_ATTENTION_MASK_BOOL 2
 
+/* `kind` of key_mask.comp: a number for each key, or for the end of each batch's keys, or behind all ends their starts.
+ */
+#define LEAT_KEY_MASK_KEYS 0
+#define LEAT_KEY_MASK_ENDS 1
+#define LEAT_KEY_MASK_ENDS_STARTS 2
+
 /* `before` where a query has all earlier keys. */
 #define LEAT_ATTENTION_ALL_BEFORE 0x3fffffff
 

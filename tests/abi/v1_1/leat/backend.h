@@ -748,6 +748,8 @@ typedef struct leat_event_api {
  *   multiply a sum by the scales in float32, and round before they add the zero point.
  * - An operator of com.microsoft whose name begins with QLinear gives what the one without that gives between
  *   DequantizeLinear and QuantizeLinear.
+ * - DynamicQuantizeMatMul quantises A as DynamicQuantizeLinear does, all of it together. QuantizeLinear and
+ *   DequantizeLinear of com.microsoft are those of ONNX without blocks.
  * - Pad takes off what negative pads say before it adds anything, in all modes.
  * - A pool's window may reach beyond image and padding by less than a stride; what lies there does not count.
  * - Axes of Slice, Squeeze, Unsqueeze, Pad and Resize that are named twice are refused.
@@ -762,6 +764,12 @@ typedef struct leat_event_api {
  *   in the memory of the earlier ones what was there. An attention_bias takes keys from total_sequence_length on out.
  *   Where all positions are new, only the first of position_ids counts, and all batches go on from it; of numbers that
  *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
+ * - Attention of com.microsoft and MultiHeadAttention add mask_filter_value to the score of a key that a mask of whole
+ *   numbers does not have, together with attention_bias rounded to the type and never below its lowest number: a query
+ *   without such keys weighs all of them. A number above 0 has the key. Of a mask of 3 batches + 2 numbers the first
+ *   count, where the keys of a batch end. Behind the last position of keys and values there are zeros, and a beam of
+ *   cache_indirection that there is not counts as the nearest. A bias of MultiHeadAttention is added to queries alone
+ *   where keys and values have four dimensions. Attention takes past and attention_bias together.
  * - GridSample by cubic convolution takes each element outside of the image as padding_mode has it, wherever the place
  *   is. A place that is 2^63 elements away or more is outside of the image on its side, and one that is no number
  * before the first element; by reflection either is that of -1.
@@ -773,6 +781,9 @@ typedef struct leat_event_api {
  *   sequence Y has zeros; one without steps gives zeros for its last states too. `clip` bounds what goes into gates,
  * not the cells of LSTM. Names of activations may be in capitals or not; a parameter that is not given is that of the
  *   activation's own operator, of Affine 1 and 0, of ScaledTanh 1 and 1.
+ * - DynamicQuantizeLSTM quantises X once, with all of its steps, and each row of the states by itself before each step,
+ *   both as DynamicQuantizeLinear does; sums of bytes are integers. A zero point may be another one for each column,
+ * also of int8, and has as many dimensions as its scale.
  * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is
  *   rounded to the type. A dimension of size 1 is repeated where others with its label are larger, in other operands.
  *   Letters of a result that is not given are in the order of their codes, capitals first.

@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Compares ONNX Runtime's operators of attention (domain com.microsoft) on Leat with NumPy in float64, and with its CPU
+provider where that has the form: what is projected, packed, masked, cached and normalised.
+
+usage: attention_tests.py LIBRARY
+
+No model may leave a node to the CPU provider. Exit status: 0, or 1 if an answer is wrong, 77 if there is no device.
+"""
+import sys
+
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper
+
+import on_leat
+
+# A query without a key has scores of -1e4, which float32 rounds by 5e-4, and so are its weights, which add up to 1, of
+# values up to 3; all else is smaller. Of float16 keys, values and what is added to scores are rounded, by 2^-11 of up
+# to 8, which makes 1e-2 of the weights of scores up to 3, and results of up to 2.
+TOLERANCE = {np.float32: 1.5e-3, np.float16: 2e-2}
+TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float16): TensorProto.FLOAT16,
+         np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int64): TensorProto.INT64}
+FILTER = -10000.0
+B, S, L, N, H, P, D = 2, 5, 7, 3, 8, 4, 10
+rng = np.random.default_rng(3)
+
+
+def draw(*shape, scale=1.0):
+    return (rng.standard_normal(shape) * scale).clip(-3, 3).astype(np.float32)
+
+
+def flags(*shape):
+    return (rng.random(shape) > 0.4).astype(np.int32)
+
+
+def heads(x):
+    return x.reshape(*x.shape[:2], N, -1).transpose(0, 2, 1, 3)
+
+
+def side_by_side(x):
+    return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
+
+
+def attend(q, k, v, added=0.0, scale=None):
+    scores = np.einsum("bhsd,bhtd->bhst", q, k) * (scale or q.shape[-1] ** -0.5) + added
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return side_by_side(weights / weights.sum(-1, keepdims=True) @ v)
+
+
+def off(keep):
+    return np.where(keep, 0.0, FILTER)
+
+
+def causal(queries, keys, past=0):
+    return np.where(np.arange(keys) > np.arange(queries)[:, None] + past, -np.inf, 0.0)
+
+
+def behind(past, new):
+    return np.concatenate([past, new], 2)
+
+
+class Case:
+    """One call: `wanted` is what it gives, by float64; `cpu`, whether the CPU provider has it; `host`, inputs that are
+    known when the model is made."""
+
+    def __init__(self, name, operator, inputs, attributes, wanted, cpu=True, host=()):
+        self.name, self.operator, self.inputs, self.attributes = name, operator, inputs, attributes
+        self.wanted, self.cpu, self.host = wanted, cpu, host
+
+    def model(self, floats):
+        names = ["" if x is None else f"i{i}" for i, x in enumerate(self.inputs)]
+        given = {name: x.astype(floats) if x.dtype == np.float32 else x
+                 for name, x in zip(names, self.inputs) if x is not None}
+        outputs = [f"o{i}" for i in range(len(self.wanted))]
+        node = helper.make_node(self.operator, names, outputs, domain="com.microsoft", **self.attributes)
+        host = {f"i{i}" for i in self.host}
+        graph = helper.make_graph(
+            [node], "attention", [helper.make_tensor_value_info(name, TYPES[x.dtype], x.shape)
+                                  for name, x in given.items() if name not in host],
+            [helper.make_tensor_value_info(name, TYPES[np.dtype(floats)], [None] * x.ndim)
+             for name, x in zip(outputs, self.wanted)],
+            [helper.make_tensor(name, TYPES[x.dtype], x.shape, x) for name, x in given.items() if name in host])
+        domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+        model = helper.make_model(graph, opset_imports=domains, ir_version=9).SerializeToString()
+        return model, {name: x for name, x in given.items() if name not in host}
+
+    def error(self, got, wanted):
+        """How far off an answer is. Behind the last position a cache may have anything."""
+        if self.host:
+            got, wanted = ([x[:, :, :w.shape[2]] if w.ndim == 4 else x for x, w in zip(answer, self.wanted)]
+                           for answer in (got, wanted))
+        if any(g.shape != w.shape for g, w in zip(got, wanted)):
+            return np.inf
+        return max(np.abs(g.astype(np.float64) - w).max(initial=0) for g, w in zip(got, wanted))
+
+
+def projected():
+    """Attention, whose input is projected."""
+    x, w, b = draw(B, S, D), draw(D, 3 * N * H, scale=0.3), draw(3 * N * H, scale=0.3)
+    q, k, v = (heads(part) for part in np.split(x.astype(np.float64) @ w + b, 3, -1))
+    keys = np.arange(S)
+
+    def case(name, wanted, *more, cpu=True, host=(), **attributes):
+        return Case(name, "Attention", [x, w, b, *more], {"num_heads": N, **attributes}, wanted, cpu, host)
+
+    yield case("plain", [attend(q, k, v)])
+    yield case("scale", [attend(q, k, v, scale=0.3)], scale=0.3)
+    yield case("unidirectional", [attend(q, k, v, causal(S, S))], unidirectional=1)
+    yield Case("no_bias", "Attention", [x, w], {"num_heads": N},
+               [attend(*(heads(part) for part in np.split(x.astype(np.float64) @ w, 3, -1)))])
+    ends, starts = np.array([3, 0]), np.array([1, 2])
+    yield case("ends", [attend(q, k, v, off(keys < ends[:, None])[:, None, None])], ends.astype(np.int32))
+    both = np.array([4, 5])
+    between = (keys < both[:, None]) & (keys >= starts[:, None])
+    yield case("ends_and_starts", [attend(q, k, v, off(between)[:, None, None])],
+               np.concatenate([both, starts]).astype(np.int32))
+    yield case("ends_of_3b2", [attend(q, k, v, off(keys < ends[:, None])[:, None, None])],
+               np.array([*ends, 0, 5, 10, 0, 5, 10], np.int32))
+    mask = flags(B, S)
+    mask[0, :2] = -1, 2
+    yield case("mask_of_keys", [attend(q, k, v, off(mask > 0)[:, None, None])], mask)
+    yield case("mask_of_keys_unidirectional", [attend(q, k, v, off(mask > 0)[:, None, None] + causal(S, S))], mask,
+               unidirectional=1)
+    yield case("mask_filter_value", [attend(q, k, v, np.where(mask > 0, 0, -2.0)[:, None, None])], mask,
+               mask_filter_value=-2.0)
+    yield case("no_key", [attend(q, k, v, FILTER)], mask * 0)
+    mask = flags(B, S, S)
+    yield case("mask_of_scores", [attend(q, k, v, off(mask > 0)[:, None])], mask)
+    mask = flags(B, 1, 9, 9)
+    yield case("mask_of_positions", [attend(q, k, v, off(mask[:, :, :S, :S] > 0))], mask, cpu=False)
+    yield case("mask_of_one", [attend(q, k, v)], np.zeros((B, 1), np.int32))
+    added, mask = draw(B, 1, S, S), flags(B, S)
+    yield case("added", [attend(q, k, v, added)], None, None, added)
+    yield case("added_and_mask", [attend(q, k, v, added + off(mask > 0)[:, None, None])], mask, None, added)
+    past = draw(2, B, N, P, H)
+    both = np.stack([behind(past[0], k), behind(past[1], v)])
+    yield case("past", [attend(q, *both), both], None, past)
+    yield case("present_alone", [attend(q, k, v), np.stack([k, v])])
+    yield case("past_unidirectional", [attend(q, *both, causal(S, P + S, P)), both], None, past, unidirectional=1)
+    mask = flags(B, 1, 12, 12)
+    own = off(mask[:, :, P:P + S, :P + S] > 0)
+    yield case("past_and_mask_of_positions", [attend(q, *both, own), both], mask, past, cpu=False)
+    room = draw(2, B, N, P + S, H)
+    whole = np.stack([behind(room[0][:, :, :P], k), behind(room[1][:, :, :P], v)])
+    yield case("shared", [attend(q, *whole), whole], None, room, None, np.array([P], np.int32), cpu=False, host=[6],
+               past_present_share_buffer=1)
+    w, b = draw(D, 2 * N * H + N * 4, scale=0.3), draw(2 * N * H + N * 4, scale=0.3)
+    q, k, v = (heads(part) for part in np.split(x.astype(np.float64) @ w + b, [N * H, 2 * N * H], -1))
+    yield Case("qkv_hidden_sizes", "Attention", [x, w, b], {"num_heads": N, "qkv_hidden_sizes": [N * H, N * H, N * 4]},
+               [attend(q, k, v)])
+
+
+def multi_head():
+    """MultiHeadAttention, whose queries, keys and values are apart or packed."""
+    query, key, value, bias = draw(B, S, N * H), draw(B, L, N * H), draw(B, L, N * H), draw(3 * N * H)
+    q, k, v = (heads(x.astype(np.float64)) for x in (query, key, value))
+    qb, kb, vb = (heads(x.astype(np.float64) + y) for x, y in zip((query, key, value), np.split(bias, 3)))
+    keys = np.arange(L)
+
+    def case(name, wanted, *inputs, cpu=True, host=(), **attributes):
+        return Case(name, "MultiHeadAttention", list(inputs), {"num_heads": N, **attributes}, wanted, cpu, host)
+
+    yield case("bias", [attend(qb, kb, vb)], query, key, value, bias)
+    ends = np.array([3, 0])
+    yield case("ends", [attend(q, k, v, off(keys < ends[:, None])[:, None, None])], query, key, value, None,
+               ends.astype(np.int32))
+    yield case("ends_of_3b2", [attend(q, k, v, off(keys < ends[:, None])[:, None, None])], query, key, value, None,
+               np.array([*ends, 0, 5, 10, 0, 7, 14], np.int32))
+    mask = flags(B, L)
+    yield case("mask_of_keys", [attend(qb, kb, vb, off(mask > 0)[:, None, None])], query, key, value, bias, mask)
+    mask, added = flags(B, S, L), draw(1, N, S, L)
+    yield case("mask_of_scores", [attend(q, k, v, off(mask > 0)[:, None] + added)], query, key, value, None, mask,
+               added)
+    yield case("apart", [attend(q, k, v)], query, k.astype(np.float32), v.astype(np.float32))
+    yield case("apart_with_bias", [attend(qb, k, v), k, v], query, k.astype(np.float32), v.astype(np.float32), bias)
+    qkv = draw(B, S, N, 3, H)
+    own = [qkv[:, :, :, i].transpose(0, 2, 1, 3).astype(np.float64) for i in range(3)]
+    own_biased = [x + y.reshape(1, N, 1, H) for x, y in zip(own, np.split(bias, 3))]
+    yield case("packed", [attend(*own)], qkv, cpu=False)
+    yield case("packed_with_bias", [attend(*own_biased, causal(S, S))], qkv, None, None, bias, cpu=False,
+               unidirectional=1)
+    kv = draw(B, L, N, 2, H)
+    own = [kv[:, :, :, i].transpose(0, 2, 1, 3).astype(np.float64) for i in range(2)]
+    yield case("packed_keys", [attend(q, *own)], query, kv, cpu=False)
+    past, past_mask = [draw(B, N, P, H) for _ in range(2)], flags(B, P + L)
+    both = [behind(past[0], kb), behind(past[1], vb)]
+    yield case("past", [attend(qb, *both, off(past_mask > 0)[:, None, None]), *both], query, key, value, bias,
+               past_mask, None, *past)
+    one = [draw(B, 1, N * H) for _ in range(3)]
+    q, k, v = (heads(x.astype(np.float64)) for x in one)
+    number = np.array([P], np.int32)
+    room, added = [draw(B, N, 12, H) for _ in range(2)], draw(1, N, 1, P + 1)
+    used = [behind(x[:, :, :P], y) for x, y in zip(room, (k, v))]
+    yield case("shared", [attend(q, *used, added), *used], *one, None, None, added, *room, number, host=[8])
+    beams = np.zeros((1, 2, 12), np.int32)
+    beams[0, :, :P] = [[1, 0, 0, 1], [0, 1, 0, 1]]
+    taken = [np.stack([np.stack([x[beams[0, b, t], :, t] for t in range(P)], 1) for b in range(2)]) for x in room]
+    own = [behind(x, y) for x, y in zip(taken, (k, v))]
+    yield case("beams", [attend(q, *own), *used], *one, None, None, None, *room, number, beams, host=[8])
+
+
+def group_query():
+    """GroupQueryAttention: norms of queries and keys, which the CPU provider has not, and keys that come later."""
+    groups = 2
+    query, key, value = draw(1, S, N * groups * H), draw(1, S, groups * H), draw(1, S, groups * H)
+    past, norms = [draw(1, groups, P, H) for _ in range(2)], [draw(H) for _ in range(2)]
+    q, k, v = (x.reshape(1, S, -1, H).transpose(0, 2, 1, 3).astype(np.float64) for x in (query, key, value))
+
+    def of(wanted_q, wanted_k, added):
+        both = [behind(past[0], wanted_k), behind(past[1], v)]
+        return [attend(wanted_q, *(x.repeat(N, 1) for x in both), added), *both]
+
+    def case(name, wanted, *more, cpu=True, **attributes):
+        return Case(name, "GroupQueryAttention",
+                    [query, key, value, *past, np.array([P + S - 1], np.int32), np.array(P + S, np.int32), *more],
+                    {"num_heads": N * groups, "kv_num_heads": groups, **attributes}, wanted, cpu, [6])
+
+    def norm(x, weights):
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * weights
+
+    yield case("causal", of(q, k, causal(S, P + S, P)))
+    yield case("not_causal", of(q, k, 0.0), causal=0)
+    yield case("norms", of(norm(q, norms[0]), norm(k, norms[1]), causal(S, P + S, P)), *[None] * 7, *norms, cpu=False)
+
+
+def run_cpu(model, feeds):
+    return ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)
+
+
+def main():
+    devices = on_leat.devices_of_command_line(__doc__.splitlines()[3])
+    wrong, count, worst = 0, 0, {}
+    for case in [*projected(), *multi_head(), *group_query()]:
+        for floats in (np.float32, np.float16):
+            model, feeds = case.model(floats)
+            got = on_leat.session(model, devices).run(None, feeds)
+            errors = [case.error(got, case.wanted)]
+            if case.cpu and floats == np.float32:
+                errors.append(case.error(got, run_cpu(model, feeds)))
+            count += 1
+            worst[floats] = max(worst.get(floats, 0), *errors)
+            if max(errors) > TOLERANCE[floats]:
+                print(f"{case.operator}.{case.name} {np.dtype(floats)}: off by {errors}", file=sys.stderr)
+                wrong += 1
+    print(f"{count} calls, {wrong} wrong; off by", ", ".join(f"{e:.1e} ({np.dtype(t)})" for t, e in worst.items()))
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
