@@ -563,6 +563,57 @@ static void programs_give_the_bits_of_their_operators(void **state) {
   bench_close(&b);
 }
 
+static const function *function_of(const char *name) {
+  const function *fn = functions;
+  while (strcmp(fn->name, name) != 0) {
+    ++fn;
+  }
+  return fn;
+}
+
+/* Which of two zeros a function gives does not depend on what a compiler knows of its operands where it stands among
+ * others: that they are never negative, or one of two numbers. Of Max and Min it is known. */
+static void zeros_have_the_signs_that_operators_give(void **state) {
+  static const struct {
+    const char *steps[4];
+    int64_t operands[OPERANDS * 4];
+  } list[] = {
+      {{"Max"}, {0, 1}},
+      {{"Min"}, {0, 1}},
+      {{"Abs", "Log", "Greater", "Max"}, {0, 2, 3, 1, 3, 4}},
+      {{"Abs", "Log", "Greater", "Max"}, {0, 2, 3, 1, 4, 3}},
+      {{"Sqrt", "Relu"}, {0, 2}},
+      {{"Sqrt", "Max"}, {0, 2, 1}},
+      {{"Abs", "Neg", "Min"}, {0, 2, 3, 1}},
+      {{"Neg", "Clip"}, {0, 2, -7, -8}},
+      {{"Sqrt", "Sqrt", "Max", "Min"}, {0, 1, 2, 3, 4, 0}},
+  };
+  static const float few[] = {0.0f, -0.0f, 1.0f, -1.0f};
+  static float before[2][COUNT], found[COUNT];
+  memcpy(before, numbers, sizeof(before));
+  for (int k = 0; k < COUNT; ++k) {
+    numbers[0][k] = few[k % 4];
+    numbers[1][k] = few[k / 4 % 4];
+  }
+  bench b = bench_open(fixture_of(state));
+  for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {
+    program p = {.input_count = 2};
+    while (p.step_count < 4 && list[i].steps[p.step_count] != NULL) {
+      p.steps[p.step_count] = function_of(list[i].steps[p.step_count]);
+      p.operand_count += operands_of(p.steps[p.step_count++]);
+    }
+    memcpy(p.operands, list[i].operands, sizeof(list[i].operands));
+    compare(&b, &p);
+    run_steps(&b, &p, found);
+    for (int k = 0; i < 2 && k < COUNT; ++k) {
+      const bool first = signbit(numbers[0][k]), second = signbit(numbers[1][k]);
+      assert_int_equal(signbit(found[k]) != 0, i == 0 ? first && second : first || second);
+    }
+  }
+  bench_close(&b);
+  memcpy(numbers, before, sizeof(before));
+}
+
 static void programs_of_bytes_give_the_bits_of_their_operators(void **state) {
   bench b = bench_open(fixture_of(state));
   for (int k = 0; k < PROGRAMS; ++k) {
@@ -738,6 +789,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(each_function_gives_the_bits_of_its_operator, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(programs_give_the_bits_of_their_operators, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(zeros_have_the_signs_that_operators_give, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(programs_of_bytes_give_the_bits_of_their_operators, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(bad_programs_are_refused, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(bad_bytes_are_refused, fixture_open, fixture_close),

@@ -62,6 +62,7 @@ static int64_t whole(uint32_t operation, int64_t x, int64_t y) {
   }
 }
 
+/* -0 is less than 0. */
 static float real(uint32_t operation, float x, float y) {
   switch (operation) {
 #define HOST_REAL(code, value) \
@@ -77,9 +78,9 @@ static float real(uint32_t operation, float x, float y) {
     case LEAT_EW_DIV:
       return x / y;
     case LEAT_EW_MIN:
-      return isnan(x) || x < y ? x : y;
+      return isnan(x) || x < y || (x == y && signbit(x)) ? x : y;
     default: /* LEAT_EW_MAX */
-      return isnan(x) || x > y ? x : y;
+      return isnan(x) || x > y || (x == y && !signbit(x)) ? x : y;
   }
 }
 

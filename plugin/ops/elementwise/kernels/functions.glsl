@@ -8,6 +8,15 @@
 #include "elementwise_codes.glsl"
 #include "core/kernels/math.glsl"
 
+// Of two zeros max() and min() give either, and what a compiler makes of them depends on what stands around: these take
+// -0 for less than 0 wherever they stand. Equal numbers have the same bits but for zeros.
+float function_max(float a, float b) {
+  return a == b ? uintBitsToFloat(floatBitsToUint(a) & floatBitsToUint(b)) : max(a, b);
+}
+float function_min(float a, float b) {
+  return a == b ? uintBitsToFloat(floatBitsToUint(a) | floatBitsToUint(b)) : min(a, b);
+}
+
 float function_gelu(float x) { return 0.5 * x * (1.0 + leat_erf(x * 0.707106781)); }
 // max(0, x) + min(0, p (e^(x / p) - 1)). Where the formula has a product of 0 and infinity it is NaN, which min() need
 // not keep; where x / p is tiny, and may be subnormal, p (e^(x / p) - 1) is x and a little.
@@ -21,17 +30,17 @@ float function_celu(float x, float p) {
   float bend = p * leat_expm1(t);
   if (leat_isnan(p) || leat_isinf(p) || leat_isnan(bend)) return leat_nan();
   if (abs(t) < 1.0e-4) bend = x + 0.5 * x * t;
-  return max(x, 0.0) + min(bend, 0.0);
+  return function_max(x, 0.0) + function_min(bend, 0.0);
 }
 float function_softplus(float x) { return max(x, 0.0) + leat_log1p(leat_exp(-abs(x))); }
 float function_clip(float x, float low, float high) {
   if (leat_isnan(x) || leat_isnan(low) || leat_isnan(high)) return leat_nan();
-  return min(max(x, low), high);
+  return function_min(function_max(x, low), high);
 }
 
 float function_hard_sigmoid(float x, float p, float q) {
   float line = p * x + q;
-  return leat_isnan(line) ? line : clamp(line, 0.0, 1.0);
+  return leat_isnan(line) ? line : min(function_max(line, 0.0), 1.0);
 }
 
 float function_exponential_of_number(int operation, float x, float p, float q) {
@@ -103,9 +112,9 @@ precise float function_binary(int operation, float a, float b, float p) {
     case LEAT_EW_DIV:
       return a / b;
     case LEAT_EW_MIN:
-      return leat_isnan(a) ? a : leat_isnan(b) ? b : min(a, b);
+      return leat_isnan(a) ? a : leat_isnan(b) ? b : function_min(a, b);
     case LEAT_EW_MAX:
-      return leat_isnan(a) ? a : leat_isnan(b) ? b : max(a, b);
+      return leat_isnan(a) ? a : leat_isnan(b) ? b : function_max(a, b);
     case LEAT_EW_PRELU:
       return leat_isnan(a) ? a : a < 0.0 ? a * b : a;
     default: // ADD_SCALED
