@@ -7,10 +7,10 @@
 #include "core/array.h"
 #include "core/status.h"
 #include "core/sync.h"
+#include "graph/aliasing.h"
 #include "graph/inference.h"
 #include "graph/joint.h"
 #include "graph/layout.h"
-#include "graph/placing.h"
 #include "graph/program_cache.h"
 #include "memory/memory.h"
 #include "ops/core/channels_last.h"
@@ -32,14 +32,14 @@ typedef struct planning {
   const leati_node *nodes; /* those of the graph, and then those of its program */
   leati_joint joint;
   leati_graph_plan *plan;
-  bool *needed;          /* by value: on the device */
-  bool *live;            /* by node: it makes something that is needed */
-  leati_place *places;   /* by value; storage NONE: it has none yet */
-  leati_placing placing; /* which of them lie in others */
-  uint32_t *targets;     /* by value: the output of the graph that it is written to, or NONE */
-  bool lays, laid;       /* images and constants may lie as leati_layout_run() says; something does */
-  uint32_t *ordered;     /* by node: which inputs are constants that are given to it in the other order */
-  leati_place *orders;   /* by value: the place of such a copy; storage NONE: there is none yet */
+  bool *needed;            /* by value: on the device */
+  bool *live;              /* by node: it makes something that is needed */
+  leati_place *places;     /* by value; storage NONE: it has none yet */
+  leati_aliasing aliasing; /* which of them lie in others */
+  uint32_t *targets;       /* by value: the output of the graph that it is written to, or NONE */
+  bool lays, laid;         /* images and constants may lie as leati_layout_run() says; something does */
+  uint32_t *ordered;       /* by node: which inputs are constants that are given to it in the other order */
+  leati_place *orders;     /* by value: the place of such a copy; storage NONE: there is none yet */
   uint32_t constant_capacity, own_capacity, upload_capacity, download_capacity, answer_capacity;
   leati_shared_constant_request *requests; /* as many as leati_graph_plan::own */
   uint32_t request_capacity;
@@ -58,7 +58,7 @@ static void end(planning *p) {
   leati_free(p->needed);
   leati_free(p->live);
   leati_free(p->places);
-  leati_free(p->placing.at);
+  leati_free(p->aliasing.at);
   leati_free(p->targets);
   leati_free(p->ordered);
   leati_free(p->orders);
@@ -71,11 +71,11 @@ static int32_t begin(planning *p, leat_error *err) {
   p->needed = leati_calloc((size_t)values + 1, sizeof(*p->needed));
   p->live = leati_calloc((size_t)nodes + 1, sizeof(*p->live));
   p->places = leati_calloc((size_t)values + 1, sizeof(*p->places));
-  p->placing.at = leati_calloc((size_t)values + 1, sizeof(*p->placing.at));
+  p->aliasing.at = leati_calloc((size_t)values + 1, sizeof(*p->aliasing.at));
   p->targets = leati_calloc((size_t)values + 1, sizeof(*p->targets));
   p->ordered = leati_calloc((size_t)nodes + 1, sizeof(*p->ordered));
   p->orders = leati_calloc((size_t)values + 1, sizeof(*p->orders));
-  if (p->needed == NULL || p->live == NULL || p->places == NULL || p->placing.at == NULL || p->targets == NULL ||
+  if (p->needed == NULL || p->live == NULL || p->places == NULL || p->aliasing.at == NULL || p->targets == NULL ||
       p->ordered == NULL || p->orders == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to plan a graph of %u values", values);
   }
@@ -150,12 +150,12 @@ static void find_needed(planning *p) {
 
 /* Finds which values lie in those that they are picked from. */
 static int32_t place_picked(planning *p, leat_error *err) {
-  p->placing.graph = p->graph;
-  p->placing.nodes = p->nodes;
-  p->placing.live = p->live;
-  p->placing.outputs = p->views + p->graph->input_count;
-  p->placing.inference = &p->inference;
-  return leati_placing_run(&p->placing, err);
+  p->aliasing.graph = p->graph;
+  p->aliasing.nodes = p->nodes;
+  p->aliasing.live = p->live;
+  p->aliasing.outputs = p->views + p->graph->input_count;
+  p->aliasing.inference = &p->inference;
+  return leati_aliasing_run(&p->aliasing, err);
 }
 
 /* Lays images so that their channels are next to each other and orders constants, where that is good: only kernels for
@@ -163,7 +163,7 @@ static int32_t place_picked(planning *p, leat_error *err) {
 static int32_t lay_channels(planning *p, leat_error *err) {
   const leat_device *const device = p->graph->device;
   const leati_layout layout = {
-      .graph = p->graph, .nodes = p->nodes, .live = p->live, .at = p->placing.at, .inference = &p->inference};
+      .graph = p->graph, .nodes = p->nodes, .live = p->live, .at = p->aliasing.at, .inference = &p->inference};
   uint32_t *const count = &p->plan->figures.fusion_counts[LEATI_FUSION_CHANNELS_LAST];
   const bool matrices = device->physical->matrix.m != 0 || device->physical->matrix_bfloat16.m != 0;
   if (!p->lays || !matrices || (device->fusions_off >> LEATI_FUSION_CHANNELS_LAST & 1u) != 0) {
@@ -181,9 +181,9 @@ static int32_t lay_channels(planning *p, leat_error *err) {
  * device. */
 static int32_t find_targets(planning *p, leat_error *err) {
   const leat_graph *const graph = p->graph;
-  LEATI_TRY(leati_placing_join(&p->placing, err));
+  LEATI_TRY(leati_aliasing_join(&p->aliasing, err));
   for (uint32_t o = 0; o < graph->output_count; ++o) {
-    const uint32_t root = p->placing.at[graph->outputs[o]].root;
+    const uint32_t root = p->aliasing.at[graph->outputs[o]].root;
     if (output_view(p, o)->present && !output_view(p, o)->host && graph->values[root].kind == LEATI_VALUE_RESULT &&
         !is_answered(p, root) && p->targets[root] == NONE) {
       p->targets[root] = o;
@@ -278,7 +278,7 @@ static int32_t place_root(planning *p, uint32_t v, leat_error *err) {
 }
 
 static int32_t place_value(planning *p, uint32_t v, leat_error *err) {
-  const leati_whereabouts *const at = &p->placing.at[v];
+  const leati_whereabouts *const at = &p->aliasing.at[v];
   LEATI_TRY(place_root(p, at->root, err));
   p->places[v] =
       (leati_place){.storage = p->places[at->root].storage, .offset = p->places[at->root].offset + at->offset};
@@ -321,7 +321,7 @@ static int32_t place_ordered(planning *p, uint32_t v, leati_view *view, uint32_t
 /* Whether a node writes its output `o`: it is wanted, and not there without that. */
 static bool is_written(const planning *p, const leati_node *node, uint32_t o) {
   const uint32_t v = node->outputs[o];
-  return v != LEAT_GRAPH_NO_VALUE && !p->placing.at[v].there && (o < node->op->def->info.min_outputs || p->needed[v]);
+  return v != LEAT_GRAPH_NO_VALUE && !p->aliasing.at[v].there && (o < node->op->def->info.min_outputs || p->needed[v]);
 }
 
 /* Makes the views of a node's outputs. */

@@ -11,7 +11,7 @@
 
 /** What is known of a value. */
 typedef struct leati_known_value {
-  bool known;        /**< `view` holds type and shape; strides are compact until placing.h says how it lies */
+  bool known;        /**< `view` holds type and shape; strides are compact until aliasing.h says how it lies */
   const void *bytes; /**< the elements, compact, if they are known on the host; never NULL without any */
   leati_view view;   /**< as a tensor on the device that has no address yet */
 } leati_known_value;

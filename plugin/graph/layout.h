@@ -7,16 +7,16 @@
 #ifndef LEAT_PLUGIN_GRAPH_LAYOUT_H_
 #define LEAT_PLUGIN_GRAPH_LAYOUT_H_
 
+#include "graph/aliasing.h"
 #include "graph/inference.h"
-#include "graph/placing.h"
 
 /** What is laid. */
 typedef struct leati_layout {
   const leat_graph *graph;
   const leati_node *nodes; /**< as many as the graph has; those that are `live` run */
   const bool *live;
-  leati_whereabouts *at; /**< by value, as leati_placing_run() left them: nothing is joined yet. What is laid lies in
-                              itself, until leati_placing_join() */
+  leati_whereabouts *at; /**< by value, as leati_aliasing_run() left them: nothing is joined yet. What is laid lies in
+                              itself, until leati_aliasing_join() */
   leati_inference *inference; /**< of all values; the views of those that are laid so get such strides */
 } leati_layout;
 

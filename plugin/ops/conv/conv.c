@@ -3,7 +3,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/conv/conv_shape.h"
-#include "ops/conv/conv_spread.h"
+#include "ops/conv/conv_transpose_gemm.h"
 #include "ops/core/attribute.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
@@ -427,8 +427,9 @@ static int32_t plan_tiled(leati_planner *planner, const conv_problem *problem, c
   return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_tile_size(tile), err);
 }
 
-static int32_t plan_spread(leati_planner *planner, const conv_problem *problem, const conv_job *job, leat_error *err) {
-  return leati_plan_conv_spread(planner, problem->fit, job->x, job->w, job->bias, job->y, err);
+static int32_t plan_transpose_gemm(leati_planner *planner, const conv_problem *problem, const conv_job *job,
+                                   leat_error *err) {
+  return leati_plan_conv_transpose_gemm(planner, problem->fit, job->x, job->w, job->bias, job->y, err);
 }
 
 /* ---- Which method ----------------------------------------------------------------------------------------------- */
@@ -451,8 +452,8 @@ static bool is_in_nhwc(const conv_problem *problem) {
   return leati_is_channels_last(problem->x);
 }
 
-static bool is_spread(const conv_problem *problem) {
-  return problem->transposed && problem->state->group == 1 && leati_conv_is_spread(problem->fit);
+static bool is_transpose_gemm(const conv_problem *problem) {
+  return problem->transposed && problem->state->group == 1 && leati_conv_is_transpose_gemm(problem->fit);
 }
 
 /* Groups are products of NCHW alone. */
@@ -487,9 +488,9 @@ typedef struct conv_method {
 } conv_method;
 
 /* The first of them that applies is taken. */
-enum { SPREAD, POINTWISE, DEPTHWISE, TILED_NHWC, TILED };
+enum { TRANSPOSE_GEMM, POINTWISE, DEPTHWISE, TILED_NHWC, TILED };
 static const conv_method methods[] = {
-    [SPREAD] = {is_spread, is_in_nhwc, leati_plan_spread_weights, plan_spread},
+    [TRANSPOSE_GEMM] = {is_transpose_gemm, is_in_nhwc, leati_plan_transpose_gemm_weights, plan_transpose_gemm},
     [POINTWISE] = {is_pointwise, pointwise_reads_nhwc, leati_plan_compact, plan_pointwise},
     [DEPTHWISE] = {is_depthwise, never, leati_plan_compact, plan_depthwise},
     [TILED_NHWC] = {is_tiled_nhwc, always, leati_plan_channels_last, plan_tiled},
@@ -562,8 +563,8 @@ static leati_channels_last_use conv_channels_last(const leat_op *op, const leati
     return use;
   }
   const conv_method *const method = find_method(&problem);
-  if (method == &methods[SPREAD]) {
-    return leati_conv_spread_use(problem.device, x, w, y, constants);
+  if (method == &methods[TRANSPOSE_GEMM]) {
+    return leati_conv_transpose_gemm_use(problem.device, x, w, y, constants);
   }
   if (method == &methods[DEPTHWISE]) {
     return use;

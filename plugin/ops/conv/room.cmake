@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Convolutions, pools, and what goes with them.
 leat_room(FAMILIES conv conv_integer squeeze_excite pool
-  SOURCES conv_shape conv_spread window)
+  SOURCES conv_shape conv_transpose_gemm window)
 
 set(types F32 F16 BF16)
 set(constants CONSTANTS MODE_A SPLIT TRANSPOSED VOLUME ACTIVATION RESIDUAL)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ops/conv/conv_spread.h"
+#include "ops/conv/conv_transpose_gemm.h"
 
 #include "device/device.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/movement.h"
 #include "ops/product/gemm.h"
 
-bool leati_conv_is_spread(const leati_window_fit *fit) {
+bool leati_conv_is_transpose_gemm(const leati_window_fit *fit) {
   bool is = true;
   for (int32_t d = 0; d < LEATI_WINDOW_RANK; ++d) {
     /* The stride of a single pixel leads nowhere. */
@@ -26,8 +26,8 @@ static int64_t taps_of(const leati_view *w) {
 }
 
 /* Eights of channels are read at once, and fours are stored, by the kernels for matrix hardware. */
-leati_channels_last_use leati_conv_spread_use(const leat_device *device, const leati_view *x, const leati_view *w,
-                                              const leati_view *y, uint32_t constants) {
+leati_channels_last_use leati_conv_transpose_gemm_use(const leat_device *device, const leati_view *x,
+                                                      const leati_view *w, const leati_view *y, uint32_t constants) {
   const leati_gemm_args product = {.m = (uint32_t)(x->shape[0] * (int64_t)leati_product(x->shape, 2, x->ndim)),
                                    .n = (uint32_t)(w->shape[1] * taps_of(w)),
                                    .k = (uint32_t)x->shape[1],
@@ -39,7 +39,8 @@ leati_channels_last_use leati_conv_spread_use(const leat_device *device, const l
   return use;
 }
 
-int32_t leati_plan_spread_weights(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err) {
+int32_t leati_plan_transpose_gemm_weights(leati_planner *planner, const leati_view *view, leati_view *out,
+                                          leat_error *err) {
   if (leati_channels_last_order(view).compact) {
     *out = *view;
     return LEAT_OK;
@@ -92,8 +93,9 @@ static leati_spread spread_weights(const leati_window_fit *fit, const steps *s, 
   return side;
 }
 
-int32_t leati_plan_conv_spread(leati_planner *planner, const leati_window_fit *fit, const leati_view *x,
-                               const leati_view *w, const leati_view *bias, const leati_view *y, leat_error *err) {
+int32_t leati_plan_conv_transpose_gemm(leati_planner *planner, const leati_window_fit *fit, const leati_view *x,
+                                       const leati_view *w, const leati_view *bias, const leati_view *y,
+                                       leat_error *err) {
   const int64_t images = x->shape[0], plane = product3(fit->in), columns = w->shape[1] * taps_of(w);
   const bool last_in = leati_is_channels_last(x), last_out = leati_is_channels_last(y);
   const int64_t pixel = last_in ? leati_pixel_pitch(x) : 1, channel = last_in ? 1 : plane;

@@ -4,8 +4,8 @@
  * stays there, where all that take it read it so, and what an operator only puts side by side (leati_op_def::part) is
  * made there, or left where others have put it so. Belongs to one thread.
  */
-#ifndef LEAT_PLUGIN_GRAPH_PLACING_H_
-#define LEAT_PLUGIN_GRAPH_PLACING_H_
+#ifndef LEAT_PLUGIN_GRAPH_ALIASING_H_
+#define LEAT_PLUGIN_GRAPH_ALIASING_H_
 
 #include "graph/graph.h"
 #include "graph/inference.h"
@@ -18,7 +18,7 @@ typedef struct leati_whereabouts {
 } leati_whereabouts;
 
 /** What is placed. */
-typedef struct leati_placing {
+typedef struct leati_aliasing {
   const leat_graph *graph;
   const leati_node *nodes; /**< as many as the graph has; those that are `live` run */
   const bool *live;
@@ -26,14 +26,14 @@ typedef struct leati_placing {
   leati_whereabouts *at;      /**< by value; filled in */
   leati_inference *inference; /**< of all values; their views get the strides by which they lie, and addresses that
                                    agree with those of their roots modulo LEATI_PROMISED */
-} leati_placing;
+} leati_aliasing;
 
 /** Places all values, those that are only picked in what they are picked from.
  * @errors OUT_OF_MEMORY */
-int32_t leati_placing_run(const leati_placing *placing, leat_error *err);
-/** Places those that are put side by side in what they become, as that lies: behind leati_placing_run(), and
+int32_t leati_aliasing_run(const leati_aliasing *aliasing, leat_error *err);
+/** Places those that are put side by side in what they become, as that lies: behind leati_aliasing_run(), and
  * leati_layout_run() where that is wanted.
  * @errors OUT_OF_MEMORY */
-int32_t leati_placing_join(const leati_placing *placing, leat_error *err);
+int32_t leati_aliasing_join(const leati_aliasing *aliasing, leat_error *err);
 
-#endif /* LEAT_PLUGIN_GRAPH_PLACING_H_ */
+#endif /* LEAT_PLUGIN_GRAPH_ALIASING_H_ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph/placing.h"
+#include "graph/aliasing.h"
 
 #include <string.h>
 
@@ -9,15 +9,15 @@
 #include "ops/core/op_state.h"
 
 /* What is to be known of values and nodes while they are placed. */
-typedef struct work {
-  const leati_placing *placing;
+typedef struct alias_pass {
+  const leati_aliasing *aliasing;
   leati_known_value *values;
   leati_whereabouts *at;
   bool *given;  /* by value: the graph gives it on the device, compact and in memory of its own */
   bool *copied; /* by value: something takes it as a copy alone would be: compact, and aligned */
   bool *kept;   /* by value: has memory that the graph gives on the device, or was found as a part just now */
   bool changed; /* `copied`, in this round */
-} work;
+} alias_pass;
 
 /* Whether a view looks like a copy. */
 static bool like_copy(const leati_view *view) {
@@ -32,13 +32,13 @@ static void make_copy(leati_view *view) {
 }
 
 /* Whether a value is all of its root, element by element. */
-static bool is_whole(const work *w, uint32_t v) {
+static bool is_whole(const alias_pass *w, uint32_t v) {
   const leati_view *const view = &w->values[v].view, *const root = &w->values[w->at[v].root].view;
   return view->compact && root->compact && w->at[v].offset == 0 && view->count == root->count;
 }
 
 /* Whether a node may leave output `o` in its input: it is made on the device, by this node. */
-static bool may_be_view(const work *w, const leati_node *node, uint32_t o) {
+static bool may_be_view(const alias_pass *w, const leati_node *node, uint32_t o) {
   const uint32_t v = node->outputs[o];
   return node->op->def->view != NULL && node->inputs[0] != LEAT_GRAPH_NO_VALUE && v != LEAT_GRAPH_NO_VALUE &&
          w->values[v].bytes == NULL && w->values[v].view.count != 0;
@@ -46,9 +46,9 @@ static bool may_be_view(const work *w, const leati_node *node, uint32_t o) {
 
 /* Opens a node with its inputs as they lie, and outputs of which shape and type count. leati_arguments_end() must
  * follow. */
-static int32_t open_node(const work *w, const leati_node *node, leati_arguments *a, leat_error *err) {
+static int32_t open_node(const alias_pass *w, const leati_node *node, leati_arguments *a, leat_error *err) {
   bool known;
-  LEATI_TRY(leati_inference_open_node(w->placing->inference, node, a, &known, err));
+  LEATI_TRY(leati_inference_open_node(w->aliasing->inference, node, a, &known, err));
   for (uint32_t o = 0; o < node->output_count; ++o) {
     if (node->outputs[o] == LEAT_GRAPH_NO_VALUE) {
       memset(&a->outputs[o], 0, sizeof(a->outputs[o]));
@@ -62,7 +62,7 @@ static int32_t open_node(const work *w, const leati_node *node, leati_arguments 
 /* ---- Where values lie -------------------------------------------------------------------------------------------- */
 
 /* Gives a value memory of its own. */
-static void lay_alone(const work *w, uint32_t v) {
+static void lay_alone(const alias_pass *w, uint32_t v) {
   w->at[v] = (leati_whereabouts){.root = v};
   make_copy(&w->values[v].view);
 }
@@ -73,7 +73,7 @@ static bool reaches_far(const leati_view *view) {
 }
 
 /* Lays output `o` of a node into its input, if it is a view of that and none needs it copied. */
-static int32_t lay_output(const work *w, const leati_node *node, const leati_arguments *a, uint32_t o,
+static int32_t lay_output(const alias_pass *w, const leati_node *node, const leati_arguments *a, uint32_t o,
                           leat_error *err) {
   const uint32_t v = node->outputs[o];
   leati_view view;
@@ -94,10 +94,10 @@ static int32_t lay_output(const work *w, const leati_node *node, const leati_arg
 }
 
 /* Lays all values, those of later nodes into those of earlier ones. */
-static int32_t lay_out(const work *w, leat_error *err) {
-  for (uint32_t n = 0; n < w->placing->graph->node_count; ++n) {
-    const leati_node *const node = &w->placing->nodes[n];
-    if (!w->placing->live[n] || node->op->def->view == NULL) {
+static int32_t lay_out(const alias_pass *w, leat_error *err) {
+  for (uint32_t n = 0; n < w->aliasing->graph->node_count; ++n) {
+    const leati_node *const node = &w->aliasing->nodes[n];
+    if (!w->aliasing->live[n] || node->op->def->view == NULL) {
       continue;
     }
     leati_arguments a;
@@ -117,14 +117,14 @@ static int32_t lay_out(const work *w, leat_error *err) {
  */
 
 /* Whether a node takes input `i` on the device from within another value, which is not always as good as a copy. */
-static bool is_part(const work *w, const leati_node *node, uint32_t i) {
+static bool is_part(const alias_pass *w, const leati_node *node, uint32_t i) {
   const uint32_t v = node->inputs[i];
   return v != LEAT_GRAPH_NO_VALUE && !leati_op_is_host(node->op->def->info.host_inputs, i) && w->at[v].root != v &&
          !like_copy(&w->values[v].view) && !is_whole(w, v);
 }
 
 /* Asks for a value that is a view to be copied. */
-static void ask_copy(work *w, uint32_t v) {
+static void ask_copy(alias_pass *w, uint32_t v) {
   w->changed = w->changed || !w->copied[v];
   w->copied[v] = true;
 }
@@ -136,7 +136,7 @@ static bool reads(const leati_node *node, const leati_arguments *a, uint32_t i) 
 }
 
 /* Asks for copies of those inputs of a node that it does not read where they lie. */
-static void ask_inputs(work *w, const leati_node *node, leati_arguments *a) {
+static void ask_inputs(alias_pass *w, const leati_node *node, leati_arguments *a) {
   for (uint32_t i = 0; i < node->input_count; ++i) {
     if (is_part(w, node, i)) {
       make_copy(&a->inputs[i]);
@@ -156,7 +156,7 @@ static void ask_inputs(work *w, const leati_node *node, leati_arguments *a) {
 
 /* A node whose outputs are views of its input has those copied that are asked for. If they are all of the input and
  * would lie in a copy of that as they should, it is copied: one copy is enough for all of them. */
-static int32_t ask_viewed(work *w, const leati_node *node, leati_arguments *a, leat_error *err) {
+static int32_t ask_viewed(alias_pass *w, const leati_node *node, leati_arguments *a, leat_error *err) {
   const leati_view lies = a->inputs[0];
   leati_view copy = lies, view;
   uint64_t count = 0;
@@ -186,11 +186,11 @@ static int32_t ask_viewed(work *w, const leati_node *node, leati_arguments *a, l
 
 /* Asks for all that is needed as a copy, from the last node to the first: what a node asks for decides what it asks
  * for itself. */
-static int32_t ask(work *w, leat_error *err) {
-  for (uint32_t n = w->placing->graph->node_count; n-- > 0;) {
-    const leati_node *const node = &w->placing->nodes[n];
+static int32_t ask(alias_pass *w, leat_error *err) {
+  for (uint32_t n = w->aliasing->graph->node_count; n-- > 0;) {
+    const leati_node *const node = &w->aliasing->nodes[n];
     bool parts = false;
-    for (uint32_t i = 0; w->placing->live[n] && i < node->input_count; ++i) {
+    for (uint32_t i = 0; w->aliasing->live[n] && i < node->input_count; ++i) {
       parts = parts || is_part(w, node, i);
     }
     if (!parts) {
@@ -245,20 +245,20 @@ typedef struct found_part {
 } found_part;
 
 /* Whether a value, if there is one, lies by itself with its channels next to each other. */
-static bool is_laid(const work *w, uint32_t v) {
+static bool is_laid(const alias_pass *w, uint32_t v) {
   return v != LEAT_GRAPH_NO_VALUE && w->at[v].root == v && leati_is_channels_last(&w->values[v].view);
 }
 
 /* Whether a value can lie in a part of another one, as fast for those who write it there and read it. */
-static bool fits_part(const work *w, uint32_t v, const leati_view *part) {
+static bool fits_part(const alias_pass *w, uint32_t v, const leati_view *part) {
   return is_laid(w, v) ? leati_holds_channels(part)
                        : is_whole(w, v) && part->compact && part->address % LEATI_PROMISED == 0;
 }
 
 /* Whether the value that holds input `i` of a node can be made within what the node gives, which `out` says: nobody
  * else has a say in where it lies, and whoever writes it does so as fast there. */
-static int32_t find_part(const work *w, const leati_node *node, const leati_arguments *a, uint32_t i, bool *out_found,
-                         found_part *out, leat_error *err) {
+static int32_t find_part(const alias_pass *w, const leati_node *node, const leati_arguments *a, uint32_t i,
+                         bool *out_found, found_part *out, leat_error *err) {
   const uint32_t v = node->inputs[i], root = w->at[v].root;
   if (a->inputs[i].count == 0) {
     out->at = w->at[root];
@@ -270,13 +270,13 @@ static int32_t find_part(const work *w, const leati_node *node, const leati_argu
   out->at.offset += (int64_t)(out->view.address - a->outputs[0].address);
   out->view.address = w->values[out->at.root].view.address + (uint64_t)out->at.offset;
   out->at.there = w->at[root].there;
-  *out_found = w->placing->graph->values[root].kind == LEATI_VALUE_RESULT && w->values[root].bytes == NULL &&
+  *out_found = w->aliasing->graph->values[root].kind == LEATI_VALUE_RESULT && w->values[root].bytes == NULL &&
                w->at[root].root == root && !w->kept[root] && fits_part(w, v, &out->view);
   return LEAT_OK;
 }
 
 /* Has all inputs of a node made within what it gives, or none. `found`: room for so many. */
-static int32_t join_parts(const work *w, const leati_node *node, const leati_arguments *a, found_part *found,
+static int32_t join_parts(const alias_pass *w, const leati_node *node, const leati_arguments *a, found_part *found,
                           leat_error *err) {
   bool all = true;
   uint32_t count = 0;
@@ -301,7 +301,7 @@ static int32_t join_parts(const work *w, const leati_node *node, const leati_arg
 }
 
 /* Where a value lies, also if what it lies in lies in something else, and so on. */
-static leati_whereabouts find_root(const work *w, uint32_t v) {
+static leati_whereabouts find_root(const alias_pass *w, uint32_t v) {
   leati_whereabouts at = w->at[v];
   while (w->at[at.root].root != at.root) {
     at.offset += w->at[at.root].offset;
@@ -311,7 +311,7 @@ static leati_whereabouts find_root(const work *w, uint32_t v) {
 }
 
 /* Whether input `i` of a node lies where it would be a part of `whole`, at `at`. */
-static int32_t lies_within(const work *w, const leati_node *node, const leati_call *call, uint32_t i,
+static int32_t lies_within(const alias_pass *w, const leati_node *node, const leati_call *call, uint32_t i,
                            const leati_whereabouts *at, bool *out, leat_error *err) {
   const leati_view *const view = &w->values[node->inputs[i]].view;
   const leati_whereabouts own = find_root(w, node->inputs[i]);
@@ -326,7 +326,7 @@ static int32_t lies_within(const work *w, const leati_node *node, const leati_ca
 
 /* Leaves what a node puts side by side where it is, if others have put it so: the first of what they put together, as
  * when each node puts something behind all that came before. */
-static int32_t leave_together(const work *w, const leati_node *node, const leati_arguments *a, leat_error *err) {
+static int32_t leave_together(const alias_pass *w, const leati_node *node, const leati_arguments *a, leat_error *err) {
   const uint32_t y = node->outputs[0];
   uint32_t first = 0;
   while (first < node->input_count && a->inputs[first].count == 0) {
@@ -357,7 +357,7 @@ static int32_t leave_together(const work *w, const leati_node *node, const leati
 
 /* Leaves what a node picks from an image whose channels are next to each other there, unless it was put elsewhere: all
  * that take it read it so. */
-static int32_t leave_picked(const work *w, const leati_node *node, leat_error *err) {
+static int32_t leave_picked(const alias_pass *w, const leati_node *node, leat_error *err) {
   bool any = false;
   for (uint32_t o = 0; o < node->output_count; ++o) {
     any = any || is_laid(w, node->outputs[o]);
@@ -387,18 +387,18 @@ static int32_t leave_picked(const work *w, const leati_node *node, leat_error *e
 
 /* Has what is put side by side made there, from the last node to the first, so that what lies in something that lies in
  * something else is found at once. */
-static int32_t join(work *w, leat_error *err) {
-  const leat_graph *const graph = w->placing->graph;
+static int32_t join(alias_pass *w, leat_error *err) {
+  const leat_graph *const graph = w->aliasing->graph;
   for (uint32_t o = 0; o < graph->output_count; ++o) {
     const uint32_t root = w->at[graph->outputs[o]].root;
     if (w->given[graph->outputs[o]] && graph->values[root].kind == LEATI_VALUE_RESULT && !w->kept[root]) {
       w->kept[root] = true;
-      w->values[root].view.address = w->placing->outputs[o].address % LEATI_PROMISED;
+      w->values[root].view.address = w->aliasing->outputs[o].address % LEATI_PROMISED;
     }
   }
   for (uint32_t n = graph->node_count; n-- > 0;) {
-    const leati_node *const node = &w->placing->nodes[n];
-    if (!w->placing->live[n] || node->op->def->part == NULL || w->values[node->outputs[0]].view.count == 0) {
+    const leati_node *const node = &w->aliasing->nodes[n];
+    if (!w->aliasing->live[n] || node->op->def->part == NULL || w->values[node->outputs[0]].view.count == 0) {
       continue;
     }
     leati_arguments a;
@@ -421,8 +421,8 @@ static int32_t join(work *w, leat_error *err) {
     w->at[v] = find_root(w, v);
   }
   for (uint32_t n = 0; n < graph->node_count; ++n) {
-    if (w->placing->live[n] && w->placing->nodes[n].op->def->view != NULL) {
-      LEATI_TRY(leave_picked(w, &w->placing->nodes[n], err));
+    if (w->aliasing->live[n] && w->aliasing->nodes[n].op->def->view != NULL) {
+      LEATI_TRY(leave_picked(w, &w->aliasing->nodes[n], err));
     }
   }
   return LEAT_OK;
@@ -430,8 +430,8 @@ static int32_t join(work *w, leat_error *err) {
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-static int32_t place(work *w, leat_error *err) {
-  const leat_graph *const graph = w->placing->graph;
+static int32_t place(alias_pass *w, leat_error *err) {
+  const leat_graph *const graph = w->aliasing->graph;
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     w->at[v] = (leati_whereabouts){.root = v};
   }
@@ -444,21 +444,21 @@ static int32_t place(work *w, leat_error *err) {
   return LEAT_OK;
 }
 
-static int32_t run(const leati_placing *placing, int32_t (*what)(work *w, leat_error *err), leat_error *err) {
-  const leat_graph *const graph = placing->graph;
+static int32_t run(const leati_aliasing *aliasing, int32_t (*what)(alias_pass *w, leat_error *err), leat_error *err) {
+  const leat_graph *const graph = aliasing->graph;
   const size_t count = (size_t)graph->value_count + 1;
   bool *const flags = leati_calloc(3 * count, sizeof(*flags));
   if (flags == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory to place %u values", graph->value_count);
   }
-  work w = {.placing = placing,
-            .values = placing->inference->values,
-            .at = placing->at,
-            .given = flags,
-            .copied = flags + count,
-            .kept = flags + 2 * count};
+  alias_pass w = {.aliasing = aliasing,
+                  .values = aliasing->inference->values,
+                  .at = aliasing->at,
+                  .given = flags,
+                  .copied = flags + count,
+                  .kept = flags + 2 * count};
   for (uint32_t o = 0; o < graph->output_count; ++o) {
-    const leati_view *const output = &placing->outputs[o];
+    const leati_view *const output = &aliasing->outputs[o];
     w.given[graph->outputs[o]] = output->present && !output->host;
     w.copied[graph->outputs[o]] = output->present;
   }
@@ -467,10 +467,10 @@ static int32_t run(const leati_placing *placing, int32_t (*what)(work *w, leat_e
   return status;
 }
 
-int32_t leati_placing_run(const leati_placing *placing, leat_error *err) {
-  return run(placing, place, err);
+int32_t leati_aliasing_run(const leati_aliasing *aliasing, leat_error *err) {
+  return run(aliasing, place, err);
 }
 
-int32_t leati_placing_join(const leati_placing *placing, leat_error *err) {
-  return run(placing, join, err);
+int32_t leati_aliasing_join(const leati_aliasing *aliasing, leat_error *err) {
+  return run(aliasing, join, err);
 }
