@@ -5,9 +5,9 @@
 
 #include "bits.h"
 #include "call_stream.h"
-#include "element_type.h"
 #include "ep_gate.h"
 #include "scratch.h"
+#include "value_view.h"
 
 /* Inputs, and outputs, up to which a call takes its tensors from the stack. Nodes with more (a wide Concat) pay for an
  * allocation per call. */
@@ -23,40 +23,24 @@ typedef struct call {
   leat_shape **wanted_shapes;
 } call;
 
-/* Fills in a view of one of ONNX Runtime's tensors. `dims` must outlive the view. */
 static OrtStatus *input_view(const leati_callee *self, OrtKernelContext *context, uint32_t index, call *here) {
   const OrtApi *ort = self->runtime->ort;
+  const DLDevice device = leati_bit(self->host_inputs, index)
+                              ? (DLDevice){kDLCPU, 0}
+                              : (DLDevice){kDLVulkan, (int32_t)self->device->info.index};
   const OrtValue *value = NULL;
+  bool known = true;
+  here->input_views[index] = NULL;
   OrtStatus *status = ort->KernelContext_GetInput(context, index, &value);
   if (status || !value) {
-    here->input_views[index] = NULL;
     return status;
   }
-  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  const int64_t *dims = NULL;
-  size_t rank = 0;
-  const void *data = NULL;
-  status = ort->GetTensorElementTypeAndShapeDataReference(value, &element, &dims, &rank);
-  if (!status) {
-    status = ort->GetTensorData(value, &data);
+  status = leati_view_ort_value(ort, value, device, &here->inputs[index], &known);
+  if (!status && !known) {
+    status = leati_status(self->runtime, ORT_NOT_IMPLEMENTED, "input %u has elements that Leat does not know", index);
   }
-  if (status) {
-    return status;
-  }
-  DLTensor *view = &here->inputs[index];
-  *view = (DLTensor){
-      /* DLPack has no word for constant; the backend only reads inputs and their shapes. */
-      .data = (void *)(uintptr_t)data,
-      .device = leati_bit(self->host_inputs, index) ? (DLDevice){kDLCPU, 0}
-                                                    : (DLDevice){kDLVulkan, (int32_t)self->device->info.index},
-      .ndim = (int32_t)rank,
-      .shape = (int64_t *)(uintptr_t)dims,
-  };
-  if (!leati_element_type_to_dlpack(element, &view->dtype)) {
-    return leati_status(self->runtime, ORT_NOT_IMPLEMENTED, "input %u has elements that Leat does not know", index);
-  }
-  here->input_views[index] = view;
-  return NULL;
+  here->input_views[index] = &here->inputs[index];
+  return status;
 }
 
 static bool is_empty(const leat_shape *shape) {

@@ -11,6 +11,7 @@
 #include "shared_device.h"
 #include "sync_stream.h"
 #include "transfer.h"
+#include "value_view.h"
 
 /* ---- What there is ------------------------------------------------------------------------------------------------
  */
@@ -101,22 +102,10 @@ static OrtStatus *ORT_API_CALL loop_concat_output(OrtLoopKernelHelper *base, voi
 
 /* A tensor of the device. */
 static OrtStatus *view_of(const leati_shared_device *device, const OrtValue *value, DLTensor *out) {
-  const OrtApi *ort = device->runtime->ort;
-  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  const int64_t *dims = NULL;
-  size_t rank = 0;
-  const void *data = NULL;
-  OrtStatus *status = ort->GetTensorElementTypeAndShapeDataReference(value, &element, &dims, &rank);
-  if (!status) {
-    status = ort->GetTensorData(value, &data);
-  }
-  *out = (DLTensor){
-      .data = (void *)(uintptr_t)data,
-      .device = {kDLVulkan, (int32_t)device->info.index},
-      .ndim = (int32_t)rank,
-      .shape = (int64_t *)(uintptr_t)dims,
-  };
-  if (!status && !leati_element_type_to_dlpack(element, &out->dtype)) {
+  const DLDevice on = {kDLVulkan, (int32_t)device->info.index};
+  bool known;
+  OrtStatus *status = leati_view_ort_value(device->runtime->ort, value, on, out, &known);
+  if (!status && !known) {
     status = leati_status(device->runtime, ORT_NOT_IMPLEMENTED, "its elements are of a type that Leat does not know");
   }
   return status;

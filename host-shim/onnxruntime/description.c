@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "element_type.h"
+#include "value_view.h"
 
 static OrtStatus *no_memory(const leati_runtime *runtime) {
   return leati_status(runtime, ORT_FAIL, "out of memory for the description of a node");
@@ -42,28 +43,20 @@ static bool describe_type(leati_description *out, const leati_runtime *runtime, 
 /* A view of a tensor on the host; NULL when it is no such thing. */
 static const DLTensor *describe_value(leati_description *out, const leati_runtime *runtime, const OrtValue *value) {
   const OrtMemoryDevice *memory = runtime->ep->Value_GetMemoryDevice(value);
-  ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  const int64_t *dims = NULL;
-  size_t rank = 0;
-  const void *data = NULL;
   DLTensor *view = leati_scratch_alloc(&out->scratch, 1, sizeof(*view));
+  bool known;
   if (!view || !memory || runtime->ep->MemoryDevice_GetDeviceType(memory) != OrtMemoryInfoDeviceType_CPU ||
-      !leati_status_drop(runtime,
-                         runtime->ort->GetTensorElementTypeAndShapeDataReference(value, &element, &dims, &rank)) ||
-      !leati_element_type_to_dlpack(element, &view->dtype) ||
-      !leati_status_drop(runtime, runtime->ort->GetTensorData(value, &data))) {
+      !leati_status_drop(runtime, leati_view_ort_value(runtime->ort, value, (DLDevice){kDLCPU, 0}, view, &known)) ||
+      !known) {
     return NULL;
   }
-  int64_t *shape = leati_scratch_alloc(&out->scratch, rank, sizeof(*shape));
+  int64_t *shape = leati_scratch_alloc(&out->scratch, (size_t)view->ndim, sizeof(*shape));
   if (!shape) {
     return NULL;
   }
-  if (rank != 0) {
-    memcpy(shape, dims, rank * sizeof(*shape));
+  if (view->ndim != 0) {
+    memcpy(shape, view->shape, (size_t)view->ndim * sizeof(*shape));
   }
-  view->data = (void *)(uintptr_t)data;
-  view->device = (DLDevice){kDLCPU, 0};
-  view->ndim = (int32_t)rank;
   view->shape = shape;
   return view;
 }
