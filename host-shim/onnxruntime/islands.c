@@ -111,7 +111,9 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
   }
   const leati_listed_node *giver = from >= 0 ? &self->list->nodes[from] : NULL;
   const bool given_on_host = giver && gives_on_host(giver, output);
-  const bool gives_itself = giver && giver->info && leati_bit(giver->info->host_outputs, output);
+  /* As Shape does; what NonZero gives follows from what it takes on the host. */
+  const bool gives_itself =
+      giver && giver->info && leati_bit(giver->info->host_outputs, output) && giver->info->host_inputs == 0;
   const size_t obstacle = gives_itself ? NONE : giver ? self->obstacles[from] : to;
   self->obstacles[to] = self->obstacles[to] == NONE ? obstacle : self->obstacles[to];
   /* What shape arithmetic gives is taken on the device too, by nodes of its island. */

@@ -42,7 +42,7 @@ typedef struct vertex {
   size_t result_count;
   bool computes; /* an operator of shape arithmetic, and a candidate */
   bool grows;
-  bool gives_host; /* run on the device, it gives its output to the host */
+  bool gives_host; /* run on the device, it gives its output to the host, and takes nothing from there */
   bool feeds_host; /* all that it gives is used on the host alone */
 } vertex;
 
@@ -157,7 +157,7 @@ static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *ou
  * or it gives shapes there by itself. */
 static void read_operator(const leati_listed_node *node, vertex *out) {
   if (node->info) {
-    out->gives_host = (node->info->host_outputs & 1) != 0;
+    out->gives_host = (node->info->host_outputs & 1) != 0 && node->info->host_inputs == 0;
     out->computes = out->gives_host || (node->info->flags & LEAT_OP_EVALUATED) != 0;
     out->grows = (node->info->flags & LEAT_OP_GROWS) != 0;
   }

@@ -55,7 +55,7 @@ typedef struct leati_plan_step {
   const char *name; /**< of the operator, constant */
 } leati_plan_step;
 
-/** Bytes that a call gives to the host at once: they follow from shapes alone. */
+/** Bytes that a call gives to the host at once: they follow from shapes and from what it takes on the host. */
 typedef struct leati_plan_answer {
   uint32_t binding;
   uint32_t data, size; /**< where in leati_plan::args, and how many */

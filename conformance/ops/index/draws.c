@@ -179,12 +179,24 @@ static void reverse_sequence(leati_draw *d) {
   leati_draw_attribute_int(d, "batch_axis", 1 - time);
 }
 
+static void nonzero(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_tensor *x = leati_draw_any(d, "T", 1, 6, &rank, dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    if (leati_draw_chance(d, 50)) {
+      leati_draw_set(x, k, 0);
+    }
+  }
+}
+
 const leati_draw_entry leati_draws_index[] = {
     {"index", "", "Gather", NULL, gather},
     {"index", "", "GatherElements", NULL, gather_elements},
     {"index", "", "ScatterElements", NULL, scatter_elements},
     {"index", "", "GatherND", NULL, gather_nd},
     {"index", "", "ScatterND", NULL, scatter_nd},
+    {"index", "", "NonZero", NULL, nonzero},
     {"index", "", "TensorScatter", NULL, tensor_scatter},
     {"index", "", "ReverseSequence", NULL, reverse_sequence},
     {"index", "", "CumSum", "*1", cum_sum},

@@ -212,12 +212,36 @@ static bool run_cum_sum(leati_ref_node *node) {
   return true;
 }
 
+static bool run_nonzero(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const bool is_float = leati_ref_type_is_float(x->type);
+  int64_t dims[2] = {x->rank, 0};
+  for (int64_t k = 0; k < x->count; k++) {
+    dims[1] += is_float ? x->f[k] != 0 : x->i[k] != 0;
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, LEATI_REF_INT64, 2, dims);
+  int64_t found = 0;
+  for (int64_t k = 0; k < x->count; k++) {
+    if (is_float ? x->f[k] != 0 : x->i[k] != 0) {
+      int64_t index[LEAT_MAX_RANK];
+      leati_ref_unravel(x->rank, x->dims, k, index);
+      for (int32_t d = 0; d < x->rank; d++) {
+        y->i[d * dims[1] + found] = index[d];
+      }
+      found++;
+    }
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_index[] = {
     {"Gather", run_gather},
     {"GatherElements", run_elements},
     {"ScatterElements", run_elements},
     {"GatherND", run_nd},
     {"ScatterND", run_nd},
+    {"NonZero", run_nonzero},
     {"TensorScatter", run_tensor_scatter},
     {"ReverseSequence", run_reverse_sequence},
     {"CumSum", run_cum_sum},

@@ -26,6 +26,7 @@
   OF_TYPE("TensorScatter", named, 24, views, RANGE_OF(t, 0, most, 2, 7, 3), RANGE_OF(t, 0, most, 2, 2, 3), LIST(1, 5))
 #define REVERSE_SEQUENCE_OF(named, t, most, views) \
   OF_TYPE("ReverseSequence", named, 10, views, RANGE_OF(t, 0, most, 7, 3), LIST(7, 0, 4))
+#define NONZERO_OF(named, t, most, views) OF_TYPE("NonZero", named, 13, 0, RANGE_OF(t, 0, 1, 7, 3))
 
 static const leati_op_spec specs[] = {
     {.name = "Gather",
@@ -239,6 +240,18 @@ static const leati_op_spec specs[] = {
     CASE("ReverseSequence", "empty", 10, NO_ATTRIBUTES, F32(3, 2, 0), LIST(3, 2)),
     CASE("ReverseSequence", "out_of_range", 10, NO_ATTRIBUTES, F32(5, 4),
          LIST(6, -1, 9223372036854775807, -9223372036854775807)),
+
+    VIEWED("NonZero", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES,
+           F32_IS(DIMS(2, 4), 0.0f, -0.0f, 1e-45f, -3.0f, INFINITY, NAN, 0.0f, 1.0f)),
+    CASE("NonZero", "version9", 9, NO_ATTRIBUTES, F32_IS(DIMS(3), 0.0f, 2.0f, 3.0f)),
+    CASE("NonZero", "int64", 13, NO_ATTRIBUTES, I64_RANGE(-1, 1, 3, 2, 5)),
+    CASE("NonZero", "int32", 13, NO_ATTRIBUTES, I32_RANGE(-1, 1, 1, 9)),
+    CASE("NonZero", "bool", 13, NO_ATTRIBUTES, BOOLS(7, 3)),
+    CASE("NonZero", "uint8", 13, NO_ATTRIBUTES, U8_RANGE(0, 1, 7, 3)),
+    OTHER_TYPES(NONZERO_OF),
+    CASE("NonZero", "nothing", 13, NO_ATTRIBUTES, I64_RANGE(0, 0, 3, 4)),
+    CASE("NonZero", "empty", 13, NO_ATTRIBUTES, F32(3, 0)),
+    CASE("NonZero", "rank8", 13, NO_ATTRIBUTES, BOOLS(3, 2, 1, 2, 2, 1, 2, 3)),
 
     {.name = "CumSum",
      .label = "float32",

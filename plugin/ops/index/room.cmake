@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Operators that pick elements by tensors of indices.
-leat_room(FAMILIES index reverse_sequence tensor_scatter)
+leat_room(FAMILIES index nonzero reverse_sequence tensor_scatter)
 
 set(constants CONSTANTS index_is_32 index_is_told)
 leat_kernel(gather gather.comp ITEMS 8 16 32 64 128 ${constants})
