@@ -25,6 +25,7 @@ OPERATOR_ROOMS = {
     'image': ['core'],
     'attention': ['core', 'norm', 'product'],
     'recurrent': ['core', 'elementwise', 'product', 'quantize'],
+    'state': ['core', 'elementwise', 'reduce'],
 }
 MADE = 'plugin/ops/'
 OPS = [MADE, *(f'plugin/ops/{room}/' for room in OPERATOR_ROOMS)]

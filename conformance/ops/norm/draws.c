@@ -105,12 +105,36 @@ static void lrn(leati_draw *d) {
     leati_draw_attribute_float(d, "bias", 2);
 }
 
+static void gated_rms_norm(leati_draw *d) {
+  static const char *const names[] = {"silu", "swish", "sigmoid", "tanh"};
+  int32_t rank;
+  int64_t dims[RANK];
+  rank = leati_draw_rank(d, 1, 4);
+  leati_draw_dims(d, rank, dims);
+  const int64_t part = dims[rank - 1];
+  dims[rank - 1] *= leati_draw_int(d, 1, 3);
+  const uint64_t type = leati_draw_type(d, "T");
+  leati_draw_input(d, type, rank, dims)->plain = true;
+  draw_gain(d, type, 1, &part);
+  leati_draw_input(d, type, rank, dims)->plain = true;
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_string(d, "activation", names[leati_draw_int(d, 0, leati_draw_chance(d, 5) ? 3 : 2)]);
+  draw_epsilon(d);
+}
+
+static void lp_norm(leati_draw *d) {
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "p", leati_draw_int(d, 1, 2));
+}
+
 const leati_draw_entry leati_draws_norm[] = {
     {"norm", LEAT_MICROSOFT, "QLinearSoftmax", "*1", qlinear_softmax},
     {"norm", "", "LayerNormalization RMSNormalization SimplifiedLayerNormalization", NULL, layer_norm},
     {"norm", LEAT_MICROSOFT, "SkipLayerNormalization SkipSimplifiedLayerNormalization", NULL, skip_layer_norm},
     {"norm", "", "InstanceNormalization GroupNormalization BatchNormalization", NULL, channel_norm},
     {"norm", "", "LRN", NULL, lrn},
+    {"norm", LEAT_MICROSOFT, "GatedRMSNorm", NULL, gated_rms_norm},
+    {"norm", "", "LpNormalization", "*1", lp_norm},
     {"norm", "", "Softmax LogSoftmax", NULL, softmax},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -292,6 +292,68 @@ static bool run_lrn(leati_ref_node *node) {
   return true;
 }
 
+/* RMS normalisation of parts of rows, as long as the scale, times sigmoid(gate), and by default the gate too. */
+static bool run_gated_rms_norm(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0], *scale = node->inputs[1], *gate = node->inputs[2];
+  const bool sigmoid = leati_ref_string_is(node, "activation", "silu", "sigmoid");
+  leati_ref_tensor *y = &node->outputs[0];
+  if (x->rank == 0 || scale->rank != 1 || scale->count == 0 || x->dims[x->rank - 1] % scale->count != 0 ||
+      gate->rank != x->rank || memcmp(gate->dims, x->dims, (size_t)x->rank * sizeof x->dims[0]) != 0) {
+    return leati_ref_fail(node, "GatedRMSNorm: shapes do not fit");
+  }
+  leati_ref_tensor_init(y, x->type, x->rank, x->dims);
+  for (int64_t at = 0; at < x->count; at++) {
+    const moments m = measure(x, at / scale->count * scale->count, scale->count,
+                              (double)leati_ref_float(node, "epsilon", 1e-5f), true);
+    normalise(x, at, &m, scale->f[at % scale->count], 0, y);
+    /* What the exponential is off by counts as far as it is a part of its sum with 1. */
+    const double g = gate->f[at], raised = exp(-g), opened = (sigmoid ? 1 : g) / (1 + raised);
+    const double part = isinf(raised) ? 1 : raised / (1 + raised);
+    const double relative = (isinf(g) ? 0 : part * leati_ref_bound_exp(g)) + 6 * LEATI_REF_ULP;
+    const double value = y->f[at] * opened;
+    y->bound[at] =
+        isfinite(value) ? fabs(opened) * y->bound[at] + fabs(value) * relative + FLT_MIN * (2 + fabs(y->f[at])) : 0;
+    y->f[at] = value;
+  }
+  return true;
+}
+
+/* x / norm along one axis; rows of zeros stay so. */
+static bool run_lp_norm(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  leati_ref_tensor *y = &node->outputs[0];
+  const int64_t p = leati_ref_int(node, "p", 2);
+  int32_t axis;
+  if ((p != 1 && p != 2) || x->rank == 0 || !leati_ref_axis(node, leati_ref_int(node, "axis", -1), x->rank, &axis)) {
+    return leati_ref_fail(node, "LpNormalization: no such norm");
+  }
+  leati_ref_tensor_init(y, x->type, x->rank, x->dims);
+  int64_t inner = 1;
+  for (int32_t d = axis + 1; d < x->rank; d++) {
+    inner *= x->dims[d];
+  }
+  const int64_t length = x->dims[axis];
+  for (int64_t row = 0; length > 0 && row < x->count / length; row++) {
+    const int64_t base = row / inner * inner * length + row % inner;
+    double sum = 0;
+    for (int64_t n = 0; n < length; n++) {
+      const double value = fabs(x->f[base + n * inner]);
+      sum += p == 2 ? value * value : value;
+    }
+    /* A square that is too large for float32 makes an infinite norm, and one that is too small may count for nothing.
+     */
+    const double norm = p == 2 ? sqrt(sum) : sum;
+    const double lost = p == 2 ? 3 * (double)length * FLT_MIN / sum : 0;
+    const double relative = (double)(length + 2) * 0x1p-24 + 9 * LEATI_REF_ULP + (sum > 0 ? lost : 0);
+    for (int64_t n = 0; n < length; n++) {
+      const int64_t at = base + n * inner;
+      y->f[at] = norm == 0 ? x->f[at] : sum > (double)FLT_MAX ? x->f[at] / INFINITY : x->f[at] / norm;
+      y->bound[at] = isfinite(y->f[at]) ? fabs(y->f[at]) * relative + FLT_MIN : 0;
+    }
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_norm[] = {
     {"Softmax", run_softmax},
     {"LogSoftmax", run_softmax},
@@ -304,5 +366,7 @@ const leati_ref_entry leati_ref_norm[] = {
     {"GroupNormalization", run_group_norm},
     {"BatchNormalization", run_batch_norm},
     {"LRN", run_lrn},
+    {"GatedRMSNorm", run_gated_rms_norm},
+    {"LpNormalization", run_lp_norm},
     {NULL, NULL},
 };

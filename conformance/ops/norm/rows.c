@@ -73,7 +73,43 @@
       CASE("BatchNormalization", type_label, 15, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 2, 3, 5, 7), RANGE_OF(t, -2, 2, 3), \
            RANGE_OF(t, -2, 2, 3), RANGE_OF(t, -2, 2, 3), RANGE_OF(t, 0.5, 2, 3))
 
+#define GATED(named, views, used_threads, attributes_given, ...)                                             \
+  {                                                                                                          \
+    .name = "GatedRMSNorm", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .threads = used_threads, .attributes = attributes_given, .inputs = {                                     \
+      __VA_ARGS__                                                                                            \
+    }                                                                                                        \
+  }
+#define GATED_TYPE(type_label, t, views)                                                                    \
+  GATED(type_label, views, THREADS_16, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 3, 2, 36), RANGE_OF(t, -2, 2, 12), \
+        RANGE_OF(t, -6, 6, 3, 2, 36))
+#define P(n) A_INT("p", n)
+#define AXIS(n) A_INT("axis", n)
+#define LP_NORM_OF(length) LINE_OF("LpNormalization", NULL, 22, length, NO_ATTRIBUTES, NO_MORE)
+#define LP_TYPE(type_label, t, views)                                                                     \
+  VIEWED("LpNormalization", type_label, 22, views, THREADS_16, NO_ATTRIBUTES, RANGE_OF(t, -2, 2, 5, 36)), \
+      CASE("LpNormalization", "sums_" type_label, 22, ATTRIBUTES(P(1), AXIS(0)), RANGE_OF(t, -2, 2, 5, 7))
+
 static const leati_op_spec specs[] = {
+    GATED_TYPE("float32", LEATI_REF_FLOAT32, ALL_VIEWS),
+    GATED_TYPE("float16", LEATI_REF_FLOAT16, VIEW_SLICED | VIEW_OFFSET),
+    GATED_TYPE("bfloat16", LEATI_REF_BFLOAT16, VIEW_SLICED),
+    GATED("sigmoid", 0, 0, ATTRIBUTES(A_STRING("activation", "sigmoid"), A_FLOAT("epsilon", 0.5f)), F32(7, 33), F32(33),
+          F32(7, 33)),
+    GATED("swish", 0, 0, ATTRIBUTES(A_STRING("activation", "swish")), F32(33), F32(11), F32(33)),
+    GATED("long", 0, 0, NO_ATTRIBUTES, F32(2, 4100), F32(4100), F32(2, 4100)),
+    GATED("gates_of_all_kinds", 0, 0, NO_ATTRIBUTES, F32(5, 8), F32(8), F32_RANGE(-120, 120, 5, 8)),
+    GATED("nothing", 0, 0, NO_ATTRIBUTES, F32(0, 8), F32(4), F32(0, 8)),
+    LP_TYPE("float32", LEATI_REF_FLOAT32, ALL_VIEWS | VIEW_IN_PLACE),
+    LP_TYPE("float16", LEATI_REF_FLOAT16, VIEW_SLICED | VIEW_OFFSET),
+    LP_TYPE("bfloat16", LEATI_REF_BFLOAT16, VIEW_SLICED),
+    LENGTHS(LP_NORM_OF),
+    CASE("LpNormalization", "middle_axis", 1, ATTRIBUTES(AXIS(1)), F32(3, 33, 7)),
+    CASE("LpNormalization", "first_axis_long", 22, ATTRIBUTES(P(1), AXIS(-2)), F32(8193, 3)),
+    CASE("LpNormalization", "zeros", 22, NO_ATTRIBUTES, F32_IS(DIMS(3, 2), 0, -0.0f, 3, 4, 0, -2)),
+    CASE("LpNormalization", "special", 22, NO_ATTRIBUTES, F32_SPECIAL(1, 16, 2)),
+    CASE("LpNormalization", "special_sums", 22, ATTRIBUTES(P(1)), F32_SPECIAL(1, 16, 2)),
+    PLAIN("LpNormalization", "nothing", 22, F32(3, 0)),
     HALVES("float16", LEATI_REF_FLOAT16),
     HALVES("bfloat16", LEATI_REF_BFLOAT16),
     LENGTHS(SOFTMAX_OF),

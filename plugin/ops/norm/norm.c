@@ -25,7 +25,7 @@ int32_t leati_plan_norm(leati_planner *planner, leati_norm_job *job, leat_error 
   const leati_row_sharing share = leati_row_sharing_of(planner->device, true, args->rows, args->count);
   const bool sets = args->period != 1 || args->spread != 1;
   const leati_view *const fours[] = {
-      job->x, job->y, job->skip, job->addend, job->total, sets ? NULL : job->scale, sets ? NULL : job->bias};
+      job->x, job->y, job->skip, job->addend, job->total, sets ? NULL : job->scale, sets ? NULL : job->bias, job->gate};
   const leati_kernel kernel =
       leati_row_kernel(planner->device, LEATI_KERNELS_NORM, LEATI_KERNELS_NORM_SHUFFLED, job->x->type);
   leati_dispatch_desc dispatch = {
@@ -33,18 +33,19 @@ int32_t leati_plan_norm(leati_planner *planner, leati_norm_job *job, leat_error 
                    .constants.norm = {.rows_spec = share.spec,
                                       .group = share.group,
                                       .held = share.held,
-                                      .quads = leati_rows_in_fours(args->count, fours, 7),
+                                      .quads = leati_rows_in_fours(args->count, fours, 8),
                                       .rms = job->rms,
                                       .skip = job->skip == NULL               ? 0
                                               : args->skip_rows == args->rows ? 1
                                                                               : 2,
                                       .sets = sets,
                                       .early = (uint64_t)args->rows * share.parts <=
-                                               planner->device->traits.tuning.row_early_max}},
+                                               planner->device->traits.tuning.row_early_max,
+                                      .gate = (uint32_t)job->gates}},
       .args = args,
       .args_size = sizeof(*args),
       LEATI_READS({job->x, &args->x}, {job->scale, &args->scale}, {job->bias, &args->bias}, {job->skip, &args->skip},
-                  {job->addend, &args->addend}),
+                  {job->addend, &args->addend}, {job->gate, &args->gate}),
       LEATI_WRITES({job->y, &args->y}, {job->mean, &args->mean}, {job->deviation, &args->deviation},
                    {job->total, &args->total})};
   leati_groups_linear(planner->device, args->rows, share.per_group, dispatch.groups);

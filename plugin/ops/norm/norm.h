@@ -23,13 +23,23 @@ typedef struct leati_norm_args {
   uint32_t skip_rows;
   uint64_t mean, deviation;
   uint64_t skip, addend, total;
+  uint64_t gate;
 } leati_norm_args;
+
+/** What each element of a result is multiplied by. */
+typedef enum leati_norm_gate {
+  LEATI_NORM_NO_GATE,
+  LEATI_NORM_SILU,   /**< its gate times the sigmoid of that */
+  LEATI_NORM_SIGMOID /**< the sigmoid of its gate */
+} leati_norm_gate;
 
 /** What is normalised. Views are compact; NULL ones are not there. Counts and mapping come in args. */
 typedef struct leati_norm_job {
   const leati_view *x, *scale, *bias, *skip, *addend;
+  const leati_view *gate; /**< of the shape of x, if `gates` says that there is one */
   const leati_view *y, *mean, *deviation, *total;
   bool rms;
+  leati_norm_gate gates;
   leati_norm_args args;
 } leati_norm_job;
 

@@ -4,6 +4,7 @@
 // a row in two passes, then scale and bias. A thread takes four elements of a row at a time, the same ones whether it
 // loads them one by one or at once. Rows that fit are kept in registers and read once.
 #include "core/kernels/reals.glsl"
+#include "core/kernels/math.glsl"
 #include "reduce/kernels/rows.glsl"
 
 LEAT_CONSTANT(uint, HELD, 0);  // fours of a row that a thread keeps, up to HELD_MOST; 0: the row is read three times
@@ -13,6 +14,7 @@ LEAT_CONSTANT(uint, SKIP, 0);  // the row is x + skip + addend; 1: skip has as m
 LEAT_CONSTANT(uint, SETS, 0);  // 0: element i of every row takes scale and bias number i; 1: as the record says
 // 1: scale and bias are loaded beside x, not behind the sums: a short wait, which takes registers.
 LEAT_CONSTANT(uint, EARLY, 0);
+LEAT_CONSTANT(uint, GATE, 0);  // each element of y is multiplied by one made of its gate: 1 silu, 2 sigmoid; 0: by none
 struct Args {
   uint64_t x, y;
   uint64_t scale, bias;         // 0 for none
@@ -23,6 +25,7 @@ struct Args {
   uint64_t mean, deviation;     // outputs of one element per row, 0 for none; deviation holds its inverse
   // addend: one per element of a row, 0 for none; total: output of what was normalised, 0 for none.
   uint64_t skip, addend, total;
+  uint64_t gate; // in the order of x, 0 for none
 };
 LEAT_ARGS
 
@@ -100,11 +103,18 @@ float distances_of(uint quad, vec4 values, float mean) {
   return fma(away.x, away.x, away.y * away.y) + fma(away.z, away.z, away.w * away.w);
 }
 
+vec4 gate_of(uint quad) {
+  const vec4 gate = four_of(args.gate, base, quad);
+  const vec4 opened = vec4(leat_sigmoid(gate.x), leat_sigmoid(gate.y), leat_sigmoid(gate.z), leat_sigmoid(gate.w));
+  return GATE == 1 ? gate * opened : opened;
+}
+
 void store(uint quad, vec4 values, float mean, float inverse, vec4 scale, vec4 bias) {
   if (SKIP != 0 && args.total != 0) {
     four_to(args.total, quad, values);
   }
-  four_to(args.y, quad, fma((values - mean) * inverse, scale, bias));
+  const vec4 normal = fma((values - mean) * inverse, scale, bias);
+  four_to(args.y, quad, GATE != 0 ? normal * gate_of(quad) : normal);
 }
 
 void main() {

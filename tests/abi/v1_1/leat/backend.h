@@ -784,6 +784,11 @@ typedef struct leat_event_api {
  * - DynamicQuantizeLSTM quantises X once, with all of its steps, and each row of the states by itself before each step,
  *   both as DynamicQuantizeLinear does; sums of bytes are integers. A zero point may be another one for each column,
  * also of int8, and has as many dimensions as its scale.
+ * - LinearAttention goes on from a state that is not rounded between tokens, whatever the types; without past_state the
+ *   next one has the type of the queries. Gates that its update_rule does not name are not read. Of com.microsoft's
+ *   LinearAttention and CausalConvWithState there is a state_window of 0 alone, and of the latter ndim = 1 and the
+ *   defaults of attributes that only the CUDA provider has. LinearAttentionGate and GatedRMSNorm round once.
+ * - LpNormalization of a row whose squares add up to more than float32 holds gives zeros.
  * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is
  *   rounded to the type. A dimension of size 1 is repeated where others with its label are larger, in other operands.
  *   Letters of a result that is not given are in the order of their codes, capitals first.
