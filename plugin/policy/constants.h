@@ -564,4 +564,9 @@
 #define LEATI_TRANSPOSE_MIN 16u
 #define LEATI_TRANSPOSE_TILES_MANY 512u
 
+/** Pairs of a token and an expert, for each expert, from which on they are sorted by experts, so that weights are read
+ * once for several. Larger: fewer dispatches of one workgroup that sorts, weights that are read once for each pair.
+ * From: reasoning. Measure: nothing yet, a prompt and a token of a model with QMoE would. */
+#define LEATI_MOE_SORTED_MIN 2u
+
 #endif /* LEAT_PLUGIN_POLICY_CONSTANTS_H_ */

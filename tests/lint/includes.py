@@ -26,6 +26,7 @@ OPERATOR_ROOMS = {
     'attention': ['core', 'norm', 'product'],
     'recurrent': ['core', 'elementwise', 'product', 'quantize'],
     'state': ['core', 'elementwise', 'reduce'],
+    'experts': ['core', 'reduce'],
 }
 MADE = 'plugin/ops/'
 OPS = [MADE, *(f'plugin/ops/{room}/' for room in OPERATOR_ROOMS)]

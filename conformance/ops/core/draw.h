@@ -10,9 +10,9 @@
 #include "ops/core/ref_tensor.h"
 
 #define LEAT_DRAW_RANK (LEAT_MAX_RANK + 2) /**< dimensions of a drawn tensor at most, spoilt ones included */
-#define LEAT_DRAW_INPUTS 12
+#define LEAT_DRAW_INPUTS 15
 #define LEAT_DRAW_OUTPUTS 6 /**< outputs of a call at most, spoilt counts included */
-#define LEAT_DRAW_ATTRIBUTES 12
+#define LEAT_DRAW_ATTRIBUTES 16
 
 /** A tensor in host memory. */
 typedef struct leati_draw_tensor {

@@ -788,6 +788,10 @@ typedef struct leat_event_api {
  *   next one has the type of the queries. Gates that its update_rule does not name are not read. Of com.microsoft's
  *   LinearAttention and CausalConvWithState there is a state_window of 0 alone, and of the latter ndim = 1 and the
  *   defaults of attributes that only the CUDA provider has. LinearAttentionGate and GatedRMSNorm round once.
+ * - MoE and QMoE take of equal scores the later expert's first, and Gelu by tanh. Weights of experts are the softmax of
+ *   all scores, divided by the sum of those taken with normalize_routing_weights; what lies between the products of an
+ *   expert is not rounded. There is no third product, and of swiglu_fusion 1 and 2 for swiglu; of QMoE quant_type "int"
+ *   with 4 and 8 bits alone, for all products, and weights that are packed for no device: weights_prepacked is 0 or -1.
  * - LpNormalization of a row whose squares add up to more than float32 holds gives zeros.
  * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is
  *   rounded to the type. A dimension of size 1 is repeated where others with its label are larger, in other operands.
