@@ -804,9 +804,17 @@ typedef struct leat_event_api {
  * - BiasSplitGelu gives the first half of X + bias times Gelu of the second.
  * - ComplexMul and ComplexMulConj, which takes the conjugate of B, broadcast all dimensions but the last, of a real and
  *   an imaginary part, and round both products before they add or subtract.
- * In ONNX's domain, as ONNX Runtime keeps what ONNX once had: Affine is alpha X + beta, ParametricSoftplus alpha
- * Softplus(beta X) and ScaledTanh alpha Tanh(beta X), both parameters of which must be there; ImageScaler is scale X +
- * bias, with an element of `bias` for each channel, 16 at most.
+ * - GemmFastGelu is MatMul of X and W, + bias, and FastGelu of that; TransposeMatMul is FusedMatMul.
+ * - EmbedLayerNormalization adds word_embedding, position_embedding and segment_embedding of each token in this order
+ *   and rounds no sum but embedding_sum. Without position_ids positions count from 0 in each sequence. An index counts
+ *   from the end if it is negative; one that names no line adds zeros. mask_index is how many elements of the mask are
+ * 1 in each sequence, and 0 without a mask.
+ * - BiasSoftmax is Softmax of data + bias, of all dimensions from the axis on as one; the bias broadcasts to the data.
+ * - GroupNorm and SkipGroupNorm round nothing between what is normalised and the result. The skip input has the shape
+ *   of X, or an element for each channel of each image; S is (X + skip) + bias.
+ * - Affine, ParametricSoftplus, ScaledTanh and ImageScaler of ONNX's domain, as ONNX Runtime keeps them, are alpha X +
+ *   beta, alpha Softplus(beta X) and alpha Tanh(beta X), of both of which both parameters must be there, and scale X +
+ *   bias, with an element of `bias` for each channel, 16 at most.
  *
  * Fused operators give what their parts give, one after the other, rounded no more often. Of domain "leat", version 1:
  * - FusedMatMul(A, B, bias?, residual?, factor?) is activation(alpha A' B' + bias + residual), or with residual_first =

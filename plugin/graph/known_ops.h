@@ -65,6 +65,8 @@
   X(WHERE, "", "Where", 9, 16)                                                                      \
   X(XOR, "", "Xor", 7, 7)                                                                           \
   X(ORT_FUSED_MATMUL, "com.microsoft", "FusedMatMul", 1, 1)                                         \
+  X(GEMM_FAST_GELU, "com.microsoft", "GemmFastGelu", 1, 1)                                          \
+  X(TRANSPOSE_MATMUL, "com.microsoft", "TransposeMatMul", 1, 1)                                     \
   X(QUICK_GELU, "com.microsoft", "QuickGelu", 1, 1)                                                 \
   X(SKIP_LAYER_NORMALIZATION, "com.microsoft", "SkipLayerNormalization", 1, 1)                      \
   X(SKIP_SIMPLIFIED_LAYER_NORMALIZATION, "com.microsoft", "SkipSimplifiedLayerNormalization", 1, 1) \

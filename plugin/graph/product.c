@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ops/elementwise/function.h"
+
 /* ---- Reading ---------------------------------------------------------------------------------------------------- */
 
 /* Attributes that are written anew, or that say nothing of a FusedMatMul. */
@@ -42,8 +44,9 @@ bool leati_product_read(const leati_fusion *f, const leati_node *node, leati_pro
   const bool gemm = leati_fusion_is(node, LEATI_IS_GEMM), fused_conv = leati_fusion_is(node, LEATI_IS_FUSED_CONV);
   const bool fused = fused_conv || leati_fusion_is(node, LEATI_IS_FUSED_MATMUL);
   const bool conv = fused_conv || leati_fusion_is(node, LEATI_IS_CONV);
-  if (!gemm && !fused && !conv && !leati_fusion_is(node, LEATI_IS_MATMUL) &&
-      !leati_fusion_is(node, LEATI_IS_ORT_FUSED_MATMUL)) {
+  const bool fast_gelu = leati_fusion_is(node, LEATI_IS_GEMM_FAST_GELU);
+  if (!gemm && !fused && !conv && !fast_gelu && !leati_fusion_is(node, LEATI_IS_MATMUL) &&
+      !leati_fusion_is(node, LEATI_IS_ORT_FUSED_MATMUL) && !leati_fusion_is(node, LEATI_IS_TRANSPOSE_MATMUL)) {
     return false;
   }
   *out = (leati_product){.conv = conv, .inputs = {0, 0, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE}};
@@ -61,6 +64,11 @@ bool leati_product_read(const leati_fusion *f, const leati_node *node, leati_pro
   }
   out->alpha = leati_attributes_float(&node->attributes, "alpha", 1.0f);
   out->residual_first = leati_attributes_int(&node->attributes, "residual_first", 1) != 0;
+  if (fast_gelu) {
+    const leati_function function = {.operation = LEAT_EW_GELU_TANH};
+    const char *const name = leati_function_activation(&function, &out->parameter_count);
+    memcpy(out->activation, name, strlen(name) + 1);
+  }
   if (fused) {
     read_activation(node, out);
     const leat_attribute *const shape = leati_attributes_find(&node->attributes, "shape");

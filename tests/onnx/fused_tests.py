@@ -40,14 +40,21 @@ LAYER = {"x": [5, 7], "x_scale": [], "x_zero": [], "b": [9, 7], "b_scale": [], "
          "y_zero": []}
 PARTS = {"y_scale": [], "y_zero": [], "x": [3, 2, 4], "x_scale": [], "x_zero": [], "b": [3, 5, 4], "b_scale": [],
          "b_zero": []}
+# Of embeddings: numbers of lines, and a mask.
+INDICES = {"ids": 7, "segments": 2, "mask": 2}
+EMBED = {"ids": [2, 5], "segments": [2, 5], "words": [7, 8], "places": [6, 8], "kinds": [2, 8], "scale": [8],
+         "shift": [8], "mask": [2, 5]}
+DISTILLED = {"ids": [2, 5], "": None, "words": [7, 8], "places": [6, 8], " ": None, "scale": [8], "shift": [8]}
 # Of results; that of others is the shape of "x".
-RANKS = {"FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QGemm": 2, "QLinearAveragePool": 4,
+RANKS = {"EmbedLayerNormalization": 3, "FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QGemm": 2, "QLinearAveragePool": 4,
          "QLinearConcat": 3, "QLinearGlobalAveragePool": 4}
 # Operator, shapes of the inputs (those without one are absent), attributes.
 CASES = [
     ("BiasGelu", {"x": [3, 5, 8], "b": [8]}, {}),
     ("FastGelu", {"x": [3, 5, 8], "b": [8]}, {}),
     ("FastGelu", {"x": [3, 5, 8]}, {}),
+    ("EmbedLayerNormalization", EMBED, {}),
+    ("EmbedLayerNormalization", DISTILLED, {"epsilon": 1e-5}),
     ("FusedConv", {**CONV, "z": [1, 4, 8, 8]}, {"activation": "Relu", "pads": [1, 1, 1, 1]}),
     ("FusedConv", CONV, {"activation": "Clip", "activation_params": [-1.0, 1.0]}),
     ("FusedConv", CONV, {"activation": "LeakyRelu", "activation_params": [0.2]}),
@@ -93,6 +100,8 @@ def type_of(operator, name):
         return TensorProto.UINT8
     if operator == "QGemm" and name == "bias":
         return TensorProto.INT32
+    if name in INDICES:
+        return TensorProto.INT32
     return TensorProto.INT64 if name == "positions" else TensorProto.FLOAT
 
 
@@ -103,17 +112,21 @@ def numbers(rng, operator, name, shape):
         return rng.integers(-9000, 9000, shape).astype(np.int32)
     if name.endswith("_scale"):
         return rng.uniform(0.01, 0.02, shape).astype(np.float32)
+    if name in INDICES:
+        return rng.integers(0, INDICES[name], shape).astype(np.int32)
     return rng.integers(0, 5, shape) if name == "positions" else rng.uniform(-1, 1, shape).astype(np.float32)
 
 
 def make_model(operator, shapes, attributes):
     names = [name.strip() for name in shapes]
-    node = helper.make_node(operator, names, ["y"], domain="com.microsoft", **attributes)
+    results = ["y", "counts"] if operator == "EmbedLayerNormalization" else ["y"]
+    node = helper.make_node(operator, names, results, domain="com.microsoft", **attributes)
     inputs = [helper.make_tensor_value_info(name, type_of(operator, name), shape)
               for name, shape in shapes.items() if shape is not None]
     shape = [None] * RANKS[operator] if operator in RANKS else shapes["x"]
     result = helper.make_tensor_value_info("y", type_of(operator, "y"), shape)
-    graph = helper.make_graph([node], "fused", inputs, [result])
+    counts = [helper.make_tensor_value_info(name, TensorProto.INT32, [None]) for name in results[1:]]
+    graph = helper.make_graph([node], "fused", inputs, [result, *counts])
     domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=domains, ir_version=9).SerializeToString()
 
@@ -126,9 +139,9 @@ def main():
         model = make_model(operator, shapes, attributes)
         feeds = {name: np.asarray(numbers(rng, operator, name, shape))
                  for name, shape in shapes.items() if shape is not None}
-        got = on_leat.session(model, devices).run(None, feeds)[0]
-        wanted = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)[0]
-        off = float(np.abs(got.astype(np.float64) - wanted).max())
+        got = on_leat.session(model, devices).run(None, feeds)
+        wanted = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)
+        off = max(float(np.abs(have.astype(np.float64) - want).max()) for have, want in zip(got, wanted))
         allowed = STEP if is_byte(operator, "y") else TOLERANCE
         if not off <= allowed:
             wrong += 1

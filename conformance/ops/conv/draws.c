@@ -91,6 +91,23 @@ static void conv(leati_draw *d) {
   leati_draw_activation(d);
 }
 
+/* Puts the channels of an image last. */
+static void put_channels_last(leati_draw_tensor *image) {
+  const int64_t channels = image->dims[1];
+  for (int32_t k = 2; k < image->rank; k++)
+    image->dims[k - 1] = image->dims[k];
+  image->dims[image->rank - 1] = channels;
+}
+
+static void nhwc_conv(leati_draw *d) {
+  conv(d);
+  put_channels_last(&d->inputs[0]);
+  if (strcmp(d->info->name, "NhwcConv") == 0)
+    put_channels_last(&d->inputs[1]);
+  if (d->input_count > 3 && d->inputs[3].present)
+    put_channels_last(&d->inputs[3]);
+}
+
 static void squeeze_excite(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T");
   const int32_t spatial = (int32_t)leati_draw_int(d, 0, 3);
@@ -176,6 +193,7 @@ const leati_draw_entry leati_draws_conv[] = {
     {"conv", "", "Conv ConvTranspose", NULL, conv},
     {"conv", LEAT_MICROSOFT, "FusedConv", NULL, conv},
     {"conv", "leat", "FusedConv", NULL, conv},
+    {"conv", LEAT_MICROSOFT, "NhwcConv NhwcFusedConv", NULL, nhwc_conv},
     {"conv", "leat", "SqueezeExcite", NULL, squeeze_excite},
     {"conv", "", "ConvInteger QLinearConv", NULL, conv_integer},
     {"conv", "leat", "QuantizedConv", NULL, quantized_conv},

@@ -164,6 +164,53 @@ static bool run_conv(leati_ref_node *node) {
   return convolve(node) && leati_ref_epilogue(node, leati_ref_input(node, 3));
 }
 
+/* The same image with its channels in dimension 1, which it has last; or `back`. */
+static void turn_image(const leati_ref_tensor *x, bool back, leati_ref_tensor *out) {
+  const int64_t channels = x->dims[back ? 1 : x->rank - 1];
+  int64_t dims[LEAT_MAX_RANK] = {x->dims[0]}, pixels = 1;
+  for (int32_t d = 1; d < x->rank - 1; d++) {
+    const int64_t size = x->dims[back ? d + 1 : d];
+    dims[back ? d : d + 1] = size;
+    pixels *= size;
+  }
+  dims[back ? x->rank - 1 : 1] = channels;
+  leati_ref_tensor_init(out, x->type, x->rank, dims);
+  for (int64_t k = 0; k < x->count; k++) {
+    const int64_t image = k / (channels * pixels) * channels * pixels, channel = k % (channels * pixels) / pixels;
+    const int64_t last = image + k % pixels * channels + channel;
+    leati_ref_tensor_copy_element(out, back ? last : k, x, back ? k : last);
+  }
+}
+
+static bool run_nhwc_conv(leati_ref_node *node) {
+  leati_ref_tensor x = {0}, w = {0}, residual = {0};
+  leati_ref_node part = *node;
+  /* Its weights are in the same layout, those of NhwcFusedConv are not. */
+  const bool turns = strcmp(node->name, "NhwcConv") == 0;
+  if (turns) {
+    turn_image(node->inputs[1], false, &w);
+  }
+  turn_image(node->inputs[0], false, &x);
+  if (leati_ref_input(node, 3) != NULL) {
+    turn_image(node->inputs[3], false, &residual);
+  }
+  const leati_ref_tensor *const inputs[] = {&x, turns ? &w : node->inputs[1], leati_ref_input(node, 2),
+                                            residual.f != NULL ? &residual : NULL};
+  part.inputs = inputs;
+  part.input_count = 4;
+  const bool ok = run_conv(&part);
+  if (ok) {
+    turn_image(&part.outputs[0], true, &node->outputs[0]);
+  } else {
+    leati_ref_fail(node, "%s", part.error);
+  }
+  leati_ref_tensor_clear(&part.outputs[0]);
+  leati_ref_tensor_clear(&x);
+  leati_ref_tensor_clear(&w);
+  leati_ref_tensor_clear(&residual);
+  return ok;
+}
+
 /* activation(weights * x + bias) for each image, where `x` may be off by what its bounds say; the attributes of the
  * activation are `name` and `name`_params. Weights are a row for each element of the result, and are right as they are.
  */
@@ -528,6 +575,8 @@ const leati_ref_entry leati_ref_conv[] = {
     {"QLinearConv", run_qlinear_conv},
     {"QuantizedConv", run_quantized_conv},
     {"FusedConv", run_conv},
+    {"NhwcConv", run_nhwc_conv},
+    {"NhwcFusedConv", run_nhwc_conv},
     {"SqueezeExcite", run_squeeze_excite},
     {"ConvTranspose", run_conv_transpose},
     {"MaxPool", run_max_pool},

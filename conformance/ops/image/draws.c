@@ -83,5 +83,6 @@ static void grid_sample(leati_draw *d) {
 const leati_draw_entry leati_draws_image[] = {
     {"conv", "", "Resize Upsample", NULL, resize},
     {"conv", "", "GridSample", NULL, grid_sample},
+    {"conv", LEAT_MICROSOFT, "GridSample", NULL, grid_sample},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -30,6 +30,16 @@
       F32_IS(DIMS(1, 2, 7, 2), NAN, 0, 0, NAN, INFINITY, 0.5f, -0.5f, -INFINITY, 1e30f, -1e30f, 3e38f, -3e38f, \
              -1e-30f, 1e-40f, NAN, NAN, INFINITY, INFINITY, -1, -INFINITY, 1, NAN, 1e20f, 1, 0.25f, -1e19f, -0.0f, 0))
 
+/* That of com.microsoft has the modes of version 16. */
+#define SAMPLED_BY_MICROSOFT(named, t, u, mode)                                                      \
+  {                                                                                                  \
+    .name = "GridSample", .label = "microsoft_" named, .since_version = 1, .domain = LEAT_MICROSOFT, \
+    .attributes = {A_STRING("mode", mode), A_STRING("padding_mode", "border")}, .inputs = {          \
+      RANGE_OF(t, -2, 2, 2, 3, 5, 7),                                                                \
+      RANGE_OF(u, -1, 1, 2, 6, 5, 2)                                                                 \
+    }                                                                                                \
+  }
+
 static const leati_op_spec specs[] = {
     /* Nearest. Factors are powers of two or whole numbers where a rounded place must not decide. */
     {.name = "Resize",
@@ -117,6 +127,10 @@ static const leati_op_spec specs[] = {
                     A_INTS("axes", 2, 3)},
      .inputs = {F32(1, 2, 5, 10), ABSENT, ABSENT, LIST(8, 8)}},
 
+    SAMPLED_BY_MICROSOFT("float32", LEATI_REF_FLOAT32, LEATI_REF_FLOAT32, "bilinear"),
+    SAMPLED_BY_MICROSOFT("bicubic", LEATI_REF_FLOAT32, LEATI_REF_FLOAT32, "bicubic"),
+    SAMPLED_BY_MICROSOFT("float16", LEATI_REF_FLOAT16, LEATI_REF_FLOAT16, "bilinear"),
+    SAMPLED_BY_MICROSOFT("bfloat16", LEATI_REF_BFLOAT16, LEATI_REF_BFLOAT16, "bilinear"),
     {.name = "GridSample",
      .label = "float32",
      .since_version = 22,

@@ -268,12 +268,33 @@ static void range(leati_draw *d) {
   }
 }
 
+/* Slice without steps. */
+static void dynamic_slice(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK], axes[RANK], starts[RANK], ends[RANK];
+  leati_draw_any(d, "T", 1, RANK, &rank, dims);
+  const uint64_t type = leati_draw_type(d, "Tind");
+  const int32_t count = leati_draw_axes(d, rank, axes);
+  const bool listed = leati_draw_chance(d, 70);
+  for (int32_t k = 0; k < count; k++) {
+    const int64_t size = dims[listed ? leati_draw_front(axes[k], rank) : k];
+    starts[k] = leati_draw_int(d, -size - 1, size + 1);
+    ends[k] = leati_draw_int(d, -size - 1, size + 1);
+  }
+  leati_draw_list(d, type, count, starts);
+  leati_draw_list(d, type, count, ends);
+  if (listed)
+    leati_draw_list(d, type, count, axes);
+}
+
 const leati_draw_entry leati_draws_movement[] = {
     {"movement", "", "Trilu", "*2", trilu},
+    {"movement", LEAT_MICROSOFT, "Trilu", "*2", trilu},
     {"movement", "", "Dropout", "*", dropout},
     {"movement", "", "Tile", "*", tile},
     {"movement", "", "Expand", NULL, expand},
     {"movement", "", "Slice", NULL, slice},
+    {"movement", "", "DynamicSlice", NULL, dynamic_slice},
     {"movement", "", "Concat", NULL, concat},
     {"movement", "", "Split", NULL, split},
     {"movement", "", "Pad", NULL, pad},

@@ -76,6 +76,28 @@
 #define TRILU_OF(named, t, most, views) \
   OF_TYPE("Trilu", named, 14, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 5, 7), I64_IS(NO_DIMS, 1))
 
+/* The same under other names: Trilu of com.microsoft, and DynamicSlice, which is Slice without steps. */
+#define TRILU_MICROSOFT(named, t, most, views)                                                                     \
+  {                                                                                                                \
+    .name = "Trilu", .label = "microsoft_" named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .inputs = {                                                                                                    \
+      RANGE_OF(t, 0, most, 5, 7),                                                                                  \
+      I64_IS(NO_DIMS, 1)                                                                                           \
+    }                                                                                                              \
+  }
+#define DYNAMIC_SLICE(named, t, most, views)                                                   \
+  {                                                                                            \
+    .name = "DynamicSlice", .label = named, .since_version = 1, .variants = views, .inputs = { \
+      RANGE_OF(t, 0, most, 5, 9),                                                              \
+      LIST(1, 2),                                                                              \
+      LIST(4, -1),                                                                             \
+      LIST(0, 1)                                                                               \
+    }                                                                                          \
+  }
+#define FURTHER_TYPES(ROW)                                                                                      \
+  OTHER_TYPES(ROW), ROW("int64", LEATI_REF_INT64, 2000000000, 0), ROW("int32", LEATI_REF_INT32, 2000000000, 0), \
+      ROW("uint8", LEATI_REF_UINT8, 255, 0), ROW("bool", LEATI_REF_BOOL, 1, 0)
+
 /* Constants of ConstantOfShape. */
 #define CONSTANT(type_code, type_bits, value) \
   (&(const DLTensor){.data = value, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {type_code, type_bits, 1}, .shape = one})
@@ -377,6 +399,12 @@ static const leati_op_spec specs[] = {
     OTHER_TYPES(SPACE_TO_DEPTH_OF),
 
     /* Triangles. */
+    TRILU_MICROSOFT("float32", LEATI_REF_FLOAT32, 9, VIEW_SLICED),
+    FURTHER_TYPES(TRILU_MICROSOFT),
+    DYNAMIC_SLICE("float32", LEATI_REF_FLOAT32, 9, ALL_VIEWS),
+    FURTHER_TYPES(DYNAMIC_SLICE),
+    CASE("DynamicSlice", "no_axes", 1, NO_ATTRIBUTES, F32(7, 9), I32_IS(DIMS(2), 1, -5),
+         I32_IS(DIMS(2), 6, 2147483647)),
     VIEWED("Trilu", "float32", 14, ALL_VIEWS, THREADS_8 | THREADS_16, NO_ATTRIBUTES, F32(3, 7, 9)),
     VIEWED("Trilu", "lower", 14, VIEW_DYNAMIC, 0, ATTRIBUTES(A_INT("upper", 0)), F32(2, 9, 7), I64_IS(NO_DIMS, -2)),
     CASE("Trilu", "upper_above", 14, NO_ATTRIBUTES, F32(7, 9), I64_IS(NO_DIMS, 3)),

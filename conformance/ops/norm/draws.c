@@ -127,7 +127,91 @@ static void lp_norm(leati_draw *d) {
     leati_draw_attribute_int(d, "p", leati_draw_int(d, 1, 2));
 }
 
+static void draw_line(leati_draw *d, uint64_t type, int64_t size) {
+  leati_draw_input(d, type, 1, &size)->plain = true;
+}
+
+/* A table of lines of a length; gives how many there are. */
+static int64_t draw_table(leati_draw *d, uint64_t type, int64_t least, int64_t size) {
+  const int64_t dims[] = {least + leati_draw_int(d, 0, 4), size};
+  leati_draw_input(d, type, 2, dims);
+  return dims[0];
+}
+
+static void draw_indices(leati_draw *d, int64_t batch, int64_t sequence, int64_t lines) {
+  const int64_t dims[] = {batch, sequence};
+  leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 2, dims), -lines, lines - 1);
+}
+
+static void embed_layer_norm(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t batch = leati_draw_int(d, 1, 3), sequence = leati_draw_int(d, 1, 5), size = leati_draw_int(d, 1, 40);
+  const bool segments = leati_draw_chance(d, 60);
+  draw_indices(d, batch, sequence, 3);
+  if (segments) {
+    draw_indices(d, batch, sequence, 2);
+  } else {
+    leati_draw_absent(d);
+  }
+  draw_table(d, type, 3, size);
+  draw_table(d, type, sequence, size);
+  if (segments) {
+    draw_table(d, type, 2, size);
+  } else {
+    leati_draw_absent(d);
+  }
+  draw_line(d, type, size);
+  draw_line(d, type, size);
+  if (leati_draw_chance(d, 50)) {
+    draw_indices(d, batch, sequence, 2);
+  } else {
+    leati_draw_absent(d);
+  }
+  if (leati_draw_chance(d, 50))
+    draw_indices(d, leati_draw_chance(d, 50) ? batch : 1, sequence, sequence);
+  draw_epsilon(d);
+  leati_draw_attribute_int(d, "mask_index_type", leati_draw_int(d, 0, 1));
+  d->output_count = (uint32_t)leati_draw_int(d, 1, 3);
+}
+
+static void bias_softmax(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  const uint64_t type = leati_draw_any(d, "T", 2, RANK, &rank, dims)->type;
+  leati_draw_narrow_input(d, type, rank, dims);
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_int(d, "axis", leati_draw_axis(d, rank));
+  leati_draw_attribute_int(d, "is_inner_broadcast", leati_draw_int(d, 0, 1));
+}
+
+static void image_norm(leati_draw *d) {
+  const bool last = leati_draw_chance(d, 60);
+  const int64_t groups = leati_draw_int(d, 1, 3), channels = groups * leati_draw_int(d, 1, 3);
+  const uint64_t type = leati_draw_type(d, "T"), parameters = leati_draw_type(d, "M");
+  int64_t dims[RANK];
+  leati_draw_dims(d, 4, dims);
+  dims[last ? 3 : 1] = channels;
+  leati_draw_input(d, type, 4, dims);
+  draw_line(d, parameters, channels);
+  draw_line(d, parameters, channels);
+  if (d->info->max_inputs > 3) {
+    const int64_t pair[] = {dims[0], channels};
+    const bool whole = leati_draw_chance(d, 50);
+    leati_draw_input(d, type, whole ? 4 : 2, whole ? dims : pair);
+    if (leati_draw_chance(d, 60))
+      draw_line(d, type, channels);
+    d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
+  }
+  draw_epsilon(d);
+  leati_draw_attribute_int(d, "groups", groups);
+  leati_draw_attribute_int(d, "activation", leati_draw_int(d, 0, 1));
+  leati_draw_attribute_int(d, "channels_last", last);
+}
+
 const leati_draw_entry leati_draws_norm[] = {
+    {"norm", LEAT_MICROSOFT, "EmbedLayerNormalization", NULL, embed_layer_norm},
+    {"norm", LEAT_MICROSOFT, "BiasSoftmax", NULL, bias_softmax},
+    {"norm", LEAT_MICROSOFT, "GroupNorm SkipGroupNorm", NULL, image_norm},
     {"norm", LEAT_MICROSOFT, "QLinearSoftmax", "*1", qlinear_softmax},
     {"norm", "", "LayerNormalization RMSNormalization SimplifiedLayerNormalization", NULL, layer_norm},
     {"norm", LEAT_MICROSOFT, "SkipLayerNormalization SkipSimplifiedLayerNormalization", NULL, skip_layer_norm},

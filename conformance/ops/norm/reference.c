@@ -354,6 +354,190 @@ static bool run_lp_norm(leati_ref_node *node) {
   return true;
 }
 
+/* ---- Operators of com.microsoft --------------------------------------------------------------------------------- */
+
+/* (a + b) + c, of which c may be absent, each sum rounded to the type. */
+static bool add_up(leati_ref_node *node, const leati_ref_tensor *a, const leati_ref_tensor *b,
+                   const leati_ref_tensor *c, leati_ref_tensor *out) {
+  const char *const functions = c != NULL ? "Add Add" : "Add";
+  static const int64_t of_two[] = {0, 1}, of_three[] = {0, 1, 3, 2};
+  const leat_attribute attributes[] = {{.struct_size = sizeof(leat_attribute),
+                                        .type = LEAT_ATTRIBUTE_STRING,
+                                        .name = "functions",
+                                        .count = strlen(functions),
+                                        .string = functions},
+                                       {.struct_size = sizeof(leat_attribute),
+                                        .type = LEAT_ATTRIBUTE_INTS,
+                                        .name = "operands",
+                                        .count = c != NULL ? 4 : 2,
+                                        .ints = c != NULL ? of_three : of_two}};
+  const leat_attribute *pointers[] = {&attributes[0], &attributes[1]};
+  const leati_ref_tensor *inputs[] = {a, b, c};
+  leati_ref_node part = {.name = "Pointwise",
+                         .since_version = 1,
+                         .attribute_count = 2,
+                         .attributes = pointers,
+                         .input_count = c != NULL ? 3 : 2,
+                         .inputs = inputs,
+                         .output_count = 1};
+  if (!leati_ref_run_of(leati_ref_pointwise, &part)) {
+    return leati_ref_fail(node, "%s", part.error);
+  }
+  *out = part.outputs[0];
+  return true;
+}
+
+/* Softmax of a sum. What an element and the others of its row are off by is a factor of each. */
+static bool run_bias_softmax(leati_ref_node *node) {
+  leati_ref_tensor sum = {0};
+  if (!add_up(node, node->inputs[0], node->inputs[1], NULL, &sum)) {
+    return false;
+  }
+  const leati_ref_tensor *inputs[] = {&sum};
+  const leati_ref_tensor *const *const given = node->inputs;
+  int32_t axis = 0;
+  int64_t length = 1;
+  node->inputs = inputs;
+  const bool ok = leati_ref_axis(node, leati_ref_int(node, "axis", 1), sum.rank, &axis) && run_softmax(node);
+  node->inputs = given;
+  for (int32_t d = axis; ok && d < sum.rank; d++) {
+    length *= sum.dims[d];
+  }
+  for (int64_t base = 0; ok && base < sum.count; base += length) {
+    double off = 0;
+    for (int64_t k = base; k < base + length; k++) {
+      off = fmax(off, sum.bound[k]);
+    }
+    for (int64_t k = base; k < base + length; k++) {
+      node->outputs[0].bound[k] += node->outputs[0].f[k] * expm1(2 * off);
+    }
+  }
+  leati_ref_tensor_clear(&sum);
+  return ok;
+}
+
+/* Adds the line of a table that an index names to `count` sums. */
+static void add_line(const leati_ref_tensor *table, int64_t index, double *sums, double *magnitudes) {
+  const int64_t lines = table->dims[0], count = table->dims[1], line = index < 0 ? index + lines : index;
+  for (int64_t k = 0; line >= 0 && line < lines && k < count; k++) {
+    sums[k] += table->f[line * count + k];
+    magnitudes[k] += fabs(table->f[line * count + k]);
+  }
+}
+
+static bool run_embed_layer_norm(leati_ref_node *node) {
+  const leati_ref_tensor *ids = node->inputs[0], *segments = leati_ref_input(node, 1), *words = node->inputs[2];
+  const leati_ref_tensor *mask = leati_ref_input(node, 7), *positions = leati_ref_input(node, 8);
+  const int64_t batch = ids->dims[0], sequence = ids->dims[1], count = words->dims[1];
+  const int64_t dims[] = {batch, sequence, count};
+  leati_ref_tensor sums = {0};
+  leati_ref_tensor_init(&sums, words->type, 3, dims);
+  leati_ref_tensor_init(&node->outputs[0], words->type, 3, dims);
+  for (int64_t row = 0; row < ids->count; row++) {
+    double *const sum = sums.f + row * count, *const magnitude = sums.bound + row * count;
+    add_line(words, ids->i[row], sum, magnitude);
+    add_line(node->inputs[3], positions != NULL ? positions->i[row % positions->count] : row % sequence, sum,
+             magnitude);
+    if (segments != NULL) {
+      add_line(node->inputs[4], segments->i[row], sum, magnitude);
+    }
+    for (int64_t k = 0; k < count; k++) {
+      magnitude[k] = leati_ref_bound_ulps(magnitude[k], 2);
+    }
+    const moments m = measure(&sums, row * count, count, leati_ref_float(node, "epsilon", 1e-12f), false);
+    for (int64_t k = 0; k < count; k++) {
+      normalise(&sums, row * count + k, &m, node->inputs[5]->f[k], node->inputs[6]->f[k], &node->outputs[0]);
+    }
+  }
+  if (node->output_count > 1) {
+    leati_ref_tensor_init(&node->outputs[1], LEATI_REF_INT32, 1, &batch);
+    for (int64_t k = 0; mask != NULL && k < mask->count; k++) {
+      node->outputs[1].i[k / sequence] += mask->i[k] == 1;
+    }
+  }
+  if (node->output_count > 2) {
+    node->outputs[2] = sums;
+  } else {
+    leati_ref_tensor_clear(&sums);
+  }
+  return true;
+}
+
+/* Where an element of images with their channels in dimension 1 is in such that have them last, or not. */
+static int64_t place_of(const leati_ref_tensor *x, bool last, int64_t at) {
+  const int64_t channels = x->dims[last ? 3 : 1], pixels = x->count / (x->dims[0] * channels);
+  const int64_t image = at / (channels * pixels), channel = at / pixels % channels;
+  return last ? image * channels * pixels + at % pixels * channels + channel : at;
+}
+
+/* x sigmoid(x) of an element that is off by its bound: its slope is 1.1 at most. */
+static void apply_silu(leati_ref_tensor *y, int64_t at) {
+  const double x = y->f[at], gate = 1 / (1 + exp(-x)), value = x * gate;
+  const double relative = leati_ref_bound_exp(x) * (1 - gate) + 4 * LEATI_REF_ULP;
+  y->f[at] = value;
+  y->bound[at] = 1.1 * y->bound[at] + relative * fabs(value) + leati_ref_bound_ulps(value, 1);
+}
+
+/* What is added to images, in a shape that broadcasts to them. */
+static leati_ref_tensor as_images(const leati_ref_tensor *x, bool last) {
+  leati_ref_tensor as = *x;
+  if (x->rank == 2) {
+    const int64_t dims[] = {x->dims[0], last ? 1 : x->dims[1], 1, last ? x->dims[1] : 1};
+    as.rank = 4;
+    memcpy(as.dims, dims, sizeof dims);
+  } else if (x->rank == 1 && !last) {
+    as.rank = 3;
+    as.dims[1] = as.dims[2] = 1;
+  }
+  return as;
+}
+
+static bool run_image_norm(leati_ref_node *node) {
+  const bool last = leati_ref_int(node, "channels_last", 1) != 0, skips = strcmp(node->name, "SkipGroupNorm") == 0;
+  const leati_ref_tensor *x = node->inputs[0];
+  const int64_t channels = x->dims[last ? 3 : 1], groups = leati_ref_int(node, "groups", 0);
+  leati_ref_tensor sum = {0}, lined = {0}, normed = {0};
+  if (groups < 1 || channels % groups != 0) {
+    return leati_ref_fail(node, "%s: the groups do not divide the channels", node->name);
+  }
+  if (skips) {
+    const leati_ref_tensor *bias = leati_ref_input(node, 4);
+    const leati_ref_tensor skip_as = as_images(node->inputs[3], last),
+                           bias_as = as_images(bias != NULL ? bias : x, last);
+    if (!add_up(node, x, &skip_as, bias != NULL ? &bias_as : NULL, &sum)) {
+      return false;
+    }
+    x = &sum;
+  }
+  leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
+  leati_ref_tensor_init(&lined, x->type, 1, &x->count);
+  leati_ref_tensor_init(&normed, x->type, 1, &x->count);
+  for (int64_t k = 0; k < x->count; k++) {
+    leati_ref_tensor_copy_element(&lined, k, x, place_of(x, last, k));
+  }
+  const int64_t length = x->count == 0 ? 1 : x->count / (x->dims[0] * groups);
+  const int64_t pixels = length / (channels / groups);
+  for (int64_t base = 0; base < x->count; base += length) {
+    const moments m = measure(&lined, base, length, leati_ref_float(node, "epsilon", 1e-5f), false);
+    for (int64_t k = base; k < base + length; k++) {
+      const int64_t channel = k / pixels % channels;
+      normalise(&lined, k, &m, node->inputs[1]->f[channel], node->inputs[2]->f[channel], &normed);
+      if (leati_ref_int(node, "activation", 0) != 0) {
+        apply_silu(&normed, k);
+      }
+      leati_ref_tensor_copy_element(&node->outputs[0], place_of(x, last, k), &normed, k);
+    }
+  }
+  leati_ref_tensor_clear(&lined);
+  leati_ref_tensor_clear(&normed);
+  if (node->output_count > 1) {
+    node->outputs[1] = sum;
+  } else {
+    leati_ref_tensor_clear(&sum);
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_norm[] = {
     {"Softmax", run_softmax},
     {"LogSoftmax", run_softmax},
@@ -368,5 +552,9 @@ const leati_ref_entry leati_ref_norm[] = {
     {"LRN", run_lrn},
     {"GatedRMSNorm", run_gated_rms_norm},
     {"LpNormalization", run_lp_norm},
+    {"BiasSoftmax", run_bias_softmax},
+    {"EmbedLayerNormalization", run_embed_layer_norm},
+    {"GroupNorm", run_image_norm},
+    {"SkipGroupNorm", run_image_norm},
     {NULL, NULL},
 };

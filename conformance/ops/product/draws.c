@@ -20,7 +20,7 @@ static void factor(leati_draw *d, uint32_t place) {
 }
 
 static void matmul(leati_draw *d) {
-  const bool fused = strcmp(d->info->name, "FusedMatMul") == 0;
+  const bool fused = strcmp(d->info->name, "MatMul") != 0 && strcmp(d->info->name, "GemmFastGelu") != 0;
   const uint64_t type = leati_draw_type(d, "T");
   const int64_t inner = leati_draw_int(d, d->empty ? 0 : 1, 20);
   const int64_t rows = leati_draw_int(d, d->empty ? 0 : 1, 9);
@@ -49,6 +49,8 @@ static void matmul(leati_draw *d) {
   leati_draw_attribute_int(d, "transB", turn_b);
   if (leati_draw_chance(d, 50))
     leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
+  if (d->info->max_inputs == 3 && d->inputs[1].rank > 1 && leati_draw_chance(d, 60))
+    leati_draw_input(d, type, 1, &columns);
   if (d->info->max_inputs < 4)
     return;
   if (leati_draw_chance(d, 70)) {
@@ -351,7 +353,7 @@ static void quantized_matmul(leati_draw *d) {
 
 const leati_draw_entry leati_draws_product[] = {
     {"matmul", "", "MatMul", NULL, matmul},
-    {"matmul", LEAT_MICROSOFT, "FusedMatMul", NULL, matmul},
+    {"matmul", LEAT_MICROSOFT, "FusedMatMul TransposeMatMul GemmFastGelu", NULL, matmul},
     {"matmul", "leat", "FusedMatMul", NULL, matmul},
     {"matmul", "", "Einsum", NULL, einsum},
     {"matmul", "leat", "MultiMatMul", NULL, multi_matmul},

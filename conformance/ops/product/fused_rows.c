@@ -76,7 +76,45 @@
 #define NAMED(activation) A_STRING("activation", activation)
 #define GATED(activation) A_STRING("gate_activation", activation)
 
+/* Convolutions of images with their channels last. */
+#define NHWC(operator, named, views, attributes_given, ...)                                                \
+  {                                                                                                        \
+    FUSED(operator, LEAT_MICROSOFT, named), .variants = views, .attributes = attributes_given, .inputs = { \
+      __VA_ARGS__                                                                                          \
+    }                                                                                                      \
+  }
+#define PADDED A_INTS("pads", 1, 1, 1, 1)
+#define NHWC_ROWS(named, t, views)                                                                                    \
+  NHWC("NhwcConv", named, views, ATTRIBUTES(PADDED), RANGE_OF(t, -1, 1, 2, 6, 5, 8), RANGE_OF(t, -1, 1, 12, 3, 3, 8), \
+       RANGE_OF(t, -1, 1, 12)),                                                                                       \
+      NHWC("NhwcFusedConv", named, views, ATTRIBUTES(PADDED, NAMED("Relu")), RANGE_OF(t, -1, 1, 2, 6, 5, 8),          \
+           RANGE_OF(t, -1, 1, 12, 8, 3, 3), RANGE_OF(t, -1, 1, 12), RANGE_OF(t, -1, 1, 2, 6, 5, 12))
+
+/* Products that ONNX Runtime has under names of their own. */
+#define NAMED_PRODUCTS(named, t)                                                                                \
+  {FUSED("TransposeMatMul", LEAT_MICROSOFT, named), .attributes = {A_INT("transA", 1), A_FLOAT("alpha", 0.5f)}, \
+   .inputs = {RANGE_OF(t, -1, 1, 2, 9, 5), RANGE_OF(t, -1, 1, 9, 8)}},                                          \
+      {FUSED("GemmFastGelu", LEAT_MICROSOFT, named),                                                            \
+       .inputs = {RANGE_OF(t, -1, 1, 2, 5, 9), RANGE_OF(t, -1, 1, 9, 8), RANGE_OF(t, -1, 1, 8)}},               \
+  {                                                                                                             \
+    FUSED("GemmFastGelu", LEAT_MICROSOFT, "no_bias_" named), .inputs = {                                        \
+      RANGE_OF(t, -1, 1, 5, 9),                                                                                 \
+      RANGE_OF(t, -1, 1, 9, 8)                                                                                  \
+    }                                                                                                           \
+  }
+
 static const leati_op_spec specs[] = {
+    NHWC_ROWS("float32", LEATI_REF_FLOAT32, VIEWS),
+    NHWC_ROWS("float16", LEATI_REF_FLOAT16, 0),
+    NHWC_ROWS("bfloat16", LEATI_REF_BFLOAT16, 0),
+    NHWC("NhwcConv", "pointwise", 0, NO_ATTRIBUTES, F32(2, 6, 5, 8), F32(12, 1, 1, 8)),
+    NHWC("NhwcConv", "groups", 0, ATTRIBUTES(A_INT("group", 2), A_INTS("strides", 2, 1)), F32(2, 7, 5, 6),
+         F32(4, 3, 2, 3), F32(4)),
+    NHWC("NhwcConv", "depthwise", 0, ATTRIBUTES(PADDED, A_INT("group", 6)), F32(1, 7, 5, 6), F32(6, 3, 3, 1)),
+    NHWC("NhwcConv", "line", 0, NO_ATTRIBUTES, F32(2, 9, 4), F32(5, 3, 4), F32(5)),
+    NAMED_PRODUCTS("float32", LEATI_REF_FLOAT32),
+    NAMED_PRODUCTS("float16", LEATI_REF_FLOAT16),
+    NAMED_PRODUCTS("bfloat16", LEATI_REF_BFLOAT16),
     ACTIVATION("relu", NAMED("Relu")),
     ACTIVATION("clip", NAMED("Clip"), A_FLOATS("activation_params", 0, 6)),
     ACTIVATION("leaky_relu", NAMED("LeakyRelu"), A_FLOATS("activation_params", 0.25f)),

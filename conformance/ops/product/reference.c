@@ -214,6 +214,18 @@ static bool run_fused_matmul(leati_ref_node *node) {
   return run_product(node, 4);
 }
 
+static bool run_gemm_fast_gelu(leati_ref_node *node) {
+  static const leat_attribute activation = {.struct_size = sizeof(leat_attribute),
+                                            .type = LEAT_ATTRIBUTE_STRING,
+                                            .name = "activation",
+                                            .count = 8,
+                                            .string = "FastGelu"};
+  static const leat_attribute *const attributes[] = {&activation};
+  node->attributes = attributes;
+  node->attribute_count = 1;
+  return run_fused_matmul(node);
+}
+
 #define MULTI_ATTRIBUTES 8
 
 /* FusedMatMul of the first input with each matrix, inputs from 1 on, and its bias, three inputs behind. */
@@ -585,6 +597,8 @@ static bool run_qgemm(leati_ref_node *node) {
 
 const leati_ref_entry leati_ref_product[] = {{"MatMul", run_matmul},
                                              {"FusedMatMul", run_fused_matmul},
+                                             {"TransposeMatMul", run_fused_matmul},
+                                             {"GemmFastGelu", run_gemm_fast_gelu},
                                              {"MultiMatMul", run_multi_matmul},
                                              {"Gemm", run_gemm},
                                              {"FusedGemm", run_gemm},

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Conv and ConvTranspose with one to three spatial dimensions. */
+/* Conv and ConvTranspose with one to three spatial dimensions, and those of com.microsoft that have channels last.
+ * Reads better whole: how a convolution is computed, and the layouts of what it takes and gives, which each way asks.
+ */
+#include <string.h>
+
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/conv/conv_shape.h"
@@ -608,21 +612,113 @@ static int32_t conv_create(leat_op *op, const leati_op_desc *desc, leat_error *e
   return read_state(leati_op_def_of(op), desc, leati_op_state(op), err);
 }
 
+/* ---- NHWC ------------------------------------------------------------------------------------------------------- */
+
+/* Dimension `d` of an image in NHWC layout among those of one in NCHW. */
+static int32_t nhwc_place(int32_t d, int32_t ndim) {
+  return d == 0 ? 0 : d == 1 ? ndim - 1 : d - 1;
+}
+
+/* A view of an image of NHWC with its channels in dimension 1. */
+static leati_view in_nchw(const leati_view *view) {
+  int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
+  leati_view out = *view;
+  for (int32_t d = 0; d < view->ndim; ++d) {
+    shape[d] = view->shape[nhwc_place(d, view->ndim)];
+    strides[d] = view->strides[nhwc_place(d, view->ndim)];
+  }
+  if (view->ndim > 2) {
+    leati_view_reshape(&out, view->ndim, shape, strides);
+  }
+  return out;
+}
+
+/* Whether input `i` is in NHWC layout: images are, and the weights of NhwcConv, which adds no tensor. */
+static bool is_nhwc_input(const leati_op_def *def, uint32_t i) {
+  return i == 0 || i == 3 || (i == 1 && def->info.max_inputs == 3);
+}
+
+/* Inputs of a convolution in NHWC as one in NCHW has them. */
+#define NHWC_INPUTS 4
+static leati_call call_in_nchw(const leat_op *op, const leati_call *call, leati_view inputs[NHWC_INPUTS]) {
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    const bool turned = is_nhwc_input(leati_op_def_of(op), i) && call->inputs[i].present;
+    inputs[i] = turned ? in_nchw(&call->inputs[i]) : call->inputs[i];
+  }
+  return (leati_call){.input_count = call->input_count, .inputs = inputs, .output_count = call->output_count};
+}
+
+static int32_t nhwc_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  leati_op_desc nchw = *desc;
+  leat_value_info inputs[NHWC_INPUTS];
+  int64_t shapes[2][LEAT_MAX_RANK];
+  memcpy(inputs, desc->inputs, desc->input_count * sizeof(inputs[0]));
+  for (uint32_t i = 0; i < 2; ++i) {
+    for (int32_t d = 0; d < inputs[i].ndim && is_nhwc_input(def, i); ++d) {
+      shapes[i][d] = desc->inputs[i].shape[nhwc_place(d, inputs[i].ndim)];
+      inputs[i].shape = shapes[i];
+    }
+  }
+  nchw.inputs = inputs;
+  return conv_supports(def, device, &nchw, err);
+}
+
+static int32_t nhwc_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  leati_view inputs[NHWC_INPUTS];
+  int64_t dims[LEAT_MAX_RANK];
+  const leati_call nchw = call_in_nchw(op, call, inputs);
+  LEATI_TRY(conv_infer(op, &nchw, out, err));
+  memcpy(dims, out->dims, sizeof(dims));
+  for (int32_t d = 0; d < out->ndim; ++d) {
+    out->dims[nhwc_place(d, out->ndim)] = dims[d];
+  }
+  return LEAT_OK;
+}
+
+/* Where the kernels do not write NHWC, the result is copied there. */
+static int32_t nhwc_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  leati_view inputs[NHWC_INPUTS];
+  leati_call nchw = call_in_nchw(op, call, inputs);
+  const leati_view y = in_nchw(&call->outputs[0]);
+  nchw.outputs = &y;
+  if (y.compact ||
+      (leati_is_channels_last(&y) && leati_holds_channels(&y) && conv_channels_last(op, &nchw, 0).writes)) {
+    return conv_plan(op, planner, &nchw, err);
+  }
+  leati_view made = {.type = y.type, .ndim = y.ndim};
+  memcpy(made.shape, y.shape, sizeof(made.shape));
+  LEATI_TRY(leati_plan_temporary(planner, &made, err));
+  nchw.outputs = &made;
+  LEATI_TRY(conv_plan(op, planner, &nchw, err));
+  return leati_plan_strided_copy(planner, &made, &y, err);
+}
+
+/* Images are copied where they have to be. */
+static bool nhwc_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
+  return is_nhwc_input(leati_op_def_of(op), i) || call->inputs[i].compact;
+}
+
 static LEATI_ATTRIBUTE(attribute_output_padding, "output_padding", INTS);
 static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* A convolution; the rest are attributes beside those that all have. */
-#define CONVOLUTION(name, domain, versions, inputs, which, type, ...)                                               \
+#define CONVOLUTION_AS(name, domain, versions, inputs, which, type, infer_, supports_, plan_, functions, ...)       \
   LEATI_OP(name, domain, versions, inputs, (1, 1), .info.flags = LEAT_OP_HEAVY, LEATI_TYPES(type),                  \
            LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &leati_attribute_dilations, &leati_attribute_group,          \
                             &leati_attribute_kernel_shape, &leati_attribute_pads, __VA_ARGS__),                     \
            .state_size = sizeof(conv_state), .param = (which), .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK, \
-           .supports = conv_supports, .create = conv_create, .infer = conv_infer,                                   \
+           .supports = supports_, .create = conv_create, .infer = infer_,                                           \
            LEATI_KERNELS(LEATI_KERNELS_CONV_128, LEATI_KERNELS_CONV_64, LEATI_KERNELS_CONV_32,                      \
                          LEATI_KERNELS_CONV_DEPTHWISE),                                                             \
-           .plan = conv_plan, .channels_last = conv_channels_last)
+           .plan = plan_, functions)
+#define CONVOLUTION(name, domain, versions, inputs, which, type, ...)                               \
+  CONVOLUTION_AS(name, domain, versions, inputs, which, type, conv_infer, conv_supports, conv_plan, \
+                 .channels_last = conv_channels_last, __VA_ARGS__)
+#define NHWC_CONVOLUTION(name, inputs, ...)                                                                           \
+  CONVOLUTION_AS(name, "com.microsoft", (1, 1), inputs, CONV, &leati_type_real, nhwc_infer, nhwc_supports, nhwc_plan, \
+                 .reads_view = nhwc_reads_view, __VA_ARGS__)
 
 static const leati_op_def ops[] = {
     CONVOLUTION("Conv", "", (1, 22), (2, 3), CONV, &leati_type_real, &leati_attribute_strides),
@@ -632,6 +728,9 @@ static const leati_op_def ops[] = {
                 &leati_attribute_activation, &leati_attribute_activation_params),
     CONVOLUTION("FusedConv", "leat", (1, 1), (2, 5), CONV, &leati_type_real, &leati_attribute_strides,
                 &leati_attribute_activation, &leati_attribute_activation_params, &leati_attribute_residual_first),
+    NHWC_CONVOLUTION("NhwcConv", (2, 3), &leati_attribute_strides),
+    NHWC_CONVOLUTION("NhwcFusedConv", (2, 4), &leati_attribute_strides, &leati_attribute_activation,
+                     &leati_attribute_activation_params),
 };
 
 const leati_op_family leati_conv_family = LEATI_FAMILY(ops);

@@ -145,13 +145,17 @@ static LEATI_ATTRIBUTE(attribute_padding_mode, "padding_mode", STRING);
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
+#define GRID_SAMPLE(domain, versions, ranks)                                                                        \
+  LEATI_OP("GridSample", domain, versions, (2, 2), (1, 1), LEATI_TYPES(&type_image, &type_grid),                    \
+           LEATI_ATTRIBUTES(&attribute_align_corners, &leati_attribute_mode, &attribute_padding_mode),              \
+           LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(grid_sample_state), .least_rank = 4, .most_rank = (ranks), \
+           .supports = grid_sample_supports, .create = grid_sample_create, .infer = grid_sample_infer,              \
+           LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_GRID_SAMPLE), .plan = grid_sample_plan,                  \
+           .reads_view = grid_sample_reads_view)
+
 static const leati_op_def ops[] = {
-    LEATI_OP("GridSample", "", (16, 22), (2, 2), (1, 1), LEATI_TYPES(&type_image, &type_grid),
-             LEATI_ATTRIBUTES(&attribute_align_corners, &leati_attribute_mode, &attribute_padding_mode),
-             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(grid_sample_state), .least_rank = 4, .most_rank = 5,
-             .supports = grid_sample_supports, .create = grid_sample_create, .infer = grid_sample_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_GRID_SAMPLE), .plan = grid_sample_plan,
-             .reads_view = grid_sample_reads_view),
+    GRID_SAMPLE("", (16, 22), 5),
+    GRID_SAMPLE("com.microsoft", (1, 1), 4),
 };
 
 const leati_op_family leati_grid_sample_family = LEATI_FAMILY(ops);

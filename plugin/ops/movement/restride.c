@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Transpose, Expand and Slice: the input with other strides. */
+/* Transpose, Expand, Slice and DynamicSlice, which ONNX Runtime keeps from before Slice 10: the input with other
+ * strides. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -193,6 +194,12 @@ static int32_t slice_view(const leat_op *op, const leati_call *call, uint32_t o,
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
+#define SLICE(name, versions, inputs)                                                                        \
+  LEATI_OP(name, "", versions, inputs, (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view), \
+           .info.host_inputs = 0x1e, LEATI_TYPES(&leati_type_moved, &leati_type_index),                      \
+           LEATI_INPUT_TYPES(0, 1, 1, 1, 1), .any_size = true, .infer = slice_infer,                         \
+           LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views, .view = slice_view)
+
 static const leati_op_def ops[] = {
     LEATI_OP("Transpose", "", (1, 25), (1, 1), (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view),
              LEATI_TYPES(&leati_type_moved), LEATI_ATTRIBUTES(&attribute_perm), .state_size = sizeof(transpose_state),
@@ -211,10 +218,8 @@ static const leati_op_def ops[] = {
         .view = leati_adapted_view,
         LEATI_ADAPTER(.inputs = {{&attribute_starts, 1, true}, {&attribute_ends, 2, true}, {&attribute_axes, 3, false}},
                       .infer = slice_infer, .view = slice_view)),
-    LEATI_OP("Slice", "", (10, 13), (3, 5), (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view),
-             .info.host_inputs = 0x1e, LEATI_TYPES(&leati_type_moved, &leati_type_index),
-             LEATI_INPUT_TYPES(0, 1, 1, 1, 1), .any_size = true, .infer = slice_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views, .view = slice_view),
+    SLICE("Slice", (10, 13), (3, 5)),
+    SLICE("DynamicSlice", (1, 1), (3, 4)),
 };
 
 const leati_op_family leati_restride_family = LEATI_FAMILY(ops);

@@ -64,11 +64,15 @@ static int32_t trilu_plan(const leat_op *op, leati_planner *planner, const leati
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
+#define TRILU(domain, versions)                                                                                 \
+  LEATI_OP("Trilu", domain, versions, (1, 2), (1, 1), .info.host_inputs = 1u << 1,                              \
+           LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_ATTRIBUTES(&attribute_upper),               \
+           LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(trilu_state), .least_rank = 2, .create = trilu_create, \
+           .infer = trilu_infer, LEATI_KERNELS(LEATI_KERNELS_TRILU), .plan = trilu_plan)
+
 static const leati_op_def ops[] = {
-    LEATI_OP("Trilu", "", (14, 14), (1, 2), (1, 1), .info.host_inputs = 1u << 1,
-             LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_ATTRIBUTES(&attribute_upper),
-             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(trilu_state), .least_rank = 2, .create = trilu_create,
-             .infer = trilu_infer, LEATI_KERNELS(LEATI_KERNELS_TRILU), .plan = trilu_plan),
+    TRILU("", (14, 14)),
+    TRILU("com.microsoft", (1, 1)),
 };
 
 const leati_op_family leati_trilu_family = LEATI_FAMILY(ops);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Softmax and normalizations.
-leat_room(FAMILIES softmax layer_norm gated_rms_norm lp_norm group_norm batch_norm lrn
+leat_room(FAMILIES softmax layer_norm gated_rms_norm lp_norm group_norm image_norm embed_norm batch_norm lrn
   SOURCES norm row_sharing)
 
 set(softmax_constants CONSTANTS ROWS_SPEC GROUP HELD QUADS LOGARITHM)
@@ -9,6 +9,8 @@ leat_kernel(softmax_shuffled softmax.comp TYPES F32 F16 BF16 ${softmax_constants
 set(norm_constants CONSTANTS ROWS_SPEC GROUP HELD QUADS RMS SKIP SETS EARLY GATE)
 leat_kernel(norm norm.comp TYPES F32 F16 BF16 ${norm_constants})
 leat_kernel(norm_shuffled norm.comp TYPES F32 F16 BF16 ${norm_constants} SHUFFLES)
+leat_kernel(embed_norm norm.comp TYPES F32 F16 BF16 ${norm_constants} DEFINES EMBED)
+leat_kernel(embed_norm_shuffled norm.comp TYPES F32 F16 BF16 ${norm_constants} DEFINES EMBED SHUFFLES)
 leat_kernel(batch_norm batch_norm.comp TYPES F32 F16 BF16 CONSTANTS QUADS LAST)
 leat_kernel(lrn lrn.comp TYPES F32 F16 BF16)
 leat_kernel(lp_norm lp_norm.comp TYPES F32 F16 BF16 CONSTANTS ROWS_SPEC GROUP HELD QUADS SQUARES)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Softmax and LogSoftmax, and com.microsoft's QLinearSoftmax. */
+/* Softmax and LogSoftmax, and com.microsoft's QLinearSoftmax and BiasSoftmax. */
+#include <string.h>
+
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/core/attribute.h"
@@ -12,6 +14,7 @@
 enum { SOFTMAX, LOG_SOFTMAX };
 
 static LEATI_ATTRIBUTE(attribute_opset, "opset", INT);
+static LEATI_ATTRIBUTE(attribute_is_inner_broadcast, "is_inner_broadcast", INT);
 
 typedef struct softmax_state {
   int64_t axis;
@@ -107,6 +110,39 @@ static int32_t qlinear_softmax_plan(const leat_op *op, leati_planner *planner, c
   return leati_plan_as_floats(op, planner, call, softmax_plan, err);
 }
 
+static int32_t bias_softmax_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  *(softmax_state *)leati_op_state(op) =
+      (softmax_state){.axis = leati_attr_int(desc, leati_attribute_axis.name, 1), .flattens = true};
+  return LEAT_OK;
+}
+
+static int32_t bias_softmax_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const x = &call->inputs[0], *const bias = &call->inputs[1];
+  bool fits = bias->ndim <= x->ndim;
+  for (int32_t d = 1; fits && d <= bias->ndim; ++d) {
+    const int64_t size = bias->shape[bias->ndim - d];
+    fits = size == 1 || size == x->shape[x->ndim - d];
+  }
+  return fits ? softmax_infer(op, call, out, err)
+              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the bias cannot be broadcast to the data",
+                           leati_op_def_of(op)->info.name);
+}
+
+static int32_t bias_softmax_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  static const leati_program add = {.input_count = 2, .step_count = 1, .steps = {{LEAT_EW_ADD, {0, 1}}}};
+  const leati_view *const y = &call->outputs[0];
+  leati_view sum = {.type = y->type, .ndim = y->ndim};
+  if (y->count == 0) {
+    return LEAT_OK;
+  }
+  memcpy(sum.shape, y->shape, sizeof(sum.shape));
+  LEATI_TRY(leati_plan_temporary(planner, &sum, err));
+  LEATI_TRY(leati_plan_program(planner, &add, call->inputs, &sum, err));
+  const leati_call of_sum = {.input_count = 1, .inputs = &sum, .output_count = 1, .outputs = y};
+  return softmax_plan(op, planner, &of_sum, err);
+}
+
 /* In place: a row is read whole by its workgroup before it is written, or each element by the thread that writes it.
  */
 #define SOFTMAX_OF(name, which)                                                                              \
@@ -125,6 +161,11 @@ static const leati_op_def ops[] = {
              .create = softmax_create, .infer = qlinear_softmax_infer,
              LEATI_KERNELS(LEATI_KERNELS_SOFTMAX, LEATI_KERNELS_SCALED_POINTWISE), .plan = qlinear_softmax_plan,
              .reads_view = leati_reads_rows),
+    LEATI_OP("BiasSoftmax", "com.microsoft", (1, 1), (2, 2), (1, 1), LEATI_TYPES(&leati_type_real),
+             LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_is_inner_broadcast),
+             .state_size = sizeof(softmax_state), .param = SOFTMAX, .least_rank = 1, .create = bias_softmax_create,
+             .infer = bias_softmax_infer, LEATI_KERNELS(LEATI_KERNELS_SOFTMAX, LEATI_KERNELS_POINTWISE),
+             .plan = bias_softmax_plan, .reads_view = leati_reads_rows),
 };
 
 const leati_op_family leati_softmax_family = LEATI_FAMILY(ops);

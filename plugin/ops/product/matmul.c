@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MatMul and the two FusedMatMul. */
+/* MatMul and the two FusedMatMul; TransposeMatMul, the former name of one of them, and GemmFastGelu. */
 #include <string.h>
 
 #include "core/status.h"
@@ -216,7 +216,11 @@ static int32_t matmul_create(leat_op *op, const leati_op_desc *desc, leat_error 
   matmul_state *state = leati_op_state(op);
   state->factor = leati_factor_read(desc);
   LEATI_TRY(leati_attr_ints(desc, attribute_shape.name, LEAT_MAX_RANK, state->shape, &state->ndim, err));
-  return leati_matrix_product_read(leati_op_def_of(op), desc, &state->product, err);
+  LEATI_TRY(leati_matrix_product_read(leati_op_def_of(op), desc, &state->product, err));
+  if (leati_op_def_of(op)->param != LEAT_EW_IDENTITY) {
+    state->product.epilogue.activation.operation = leati_op_def_of(op)->param;
+  }
+  return LEAT_OK;
 }
 
 static bool matmul_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
@@ -232,6 +236,10 @@ static const leati_op_def ops[] = {
     LEATI_PRODUCT("FusedMatMul", "com.microsoft", (1, 1), (2, 2), matmul, LEATI_TYPES(&leati_type_real),
                   LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_trans_a, &leati_attribute_trans_b,
                                    &attribute_trans_batch_a, &attribute_trans_batch_b)),
+    LEATI_PRODUCT("TransposeMatMul", "com.microsoft", (1, 1), (2, 2), matmul, LEATI_TYPES(&leati_type_real),
+                  LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_trans_a, &leati_attribute_trans_b)),
+    LEATI_PRODUCT("GemmFastGelu", "com.microsoft", (1, 1), (2, 3), matmul, LEATI_TYPES(&leati_type_real),
+                  .param = LEAT_EW_GELU_TANH),
     LEATI_PRODUCT("FusedMatMul", "leat", (1, 1), (2, 5), matmul, LEATI_TYPES(&leati_type_real),
                   LEATI_ATTRIBUTES(&leati_attribute_alpha, &leati_attribute_trans_a, &leati_attribute_trans_b,
                                    &leati_attribute_activation, &leati_attribute_activation_params,

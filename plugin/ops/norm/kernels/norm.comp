@@ -26,6 +26,14 @@ struct Args {
   // addend: one per element of a row, 0 for none; total: output of what was normalised, 0 for none.
   uint64_t skip, addend, total;
   uint64_t gate; // in the order of x, 0 for none
+#ifdef EMBED
+  // x, skip and addend are tables, of whose lines these say which are added up for a row; 0: lines of skip in their
+  // order, and none of addend. `mask` has an element for each row; of a sequence those that are 1 are counted.
+  uint64_t ids, positions, segments;
+  uint64_t mask, counts;
+  uint words, places, kinds; // lines of x, skip and addend
+  uint sequence, position_count;
+#endif
 };
 LEAT_ARGS
 
@@ -63,6 +71,30 @@ void four_to(uint64_t p, uint quad, vec4 values) {
   }
 }
 
+#ifdef EMBED
+int word, place, kind; // lines of the tables; -1: there is none, which counts as zeros
+
+// The line that an index names; a negative one counts from the end.
+int line_of(int index, uint lines) {
+  const int line = index < 0 ? index + int(lines) : index;
+  return line >= 0 && line < int(lines) ? line : -1;
+}
+
+void find_lines(uint row) {
+  word = line_of(I32(args.ids).v[row], args.words);
+  place = line_of(args.positions != 0 ? I32(args.positions).v[row % args.position_count] : int(row % args.sequence),
+                  args.places);
+  kind = args.segments != 0 ? line_of(I32(args.segments).v[row], args.kinds) : -1;
+}
+
+vec4 line_four(uint64_t table, int line, uint quad) {
+  return line >= 0 ? four_of(table, uint(line) * args.count, quad) : vec4(0);
+}
+
+vec4 load(uint quad) {
+  return (line_four(args.x, word, quad) + line_four(args.skip, place, quad)) + line_four(args.addend, kind, quad);
+}
+#else
 vec4 load(uint quad) {
   vec4 values = four_of(args.x, base, quad);
   if (SKIP != 0) {
@@ -73,6 +105,7 @@ vec4 load(uint quad) {
   }
   return values;
 }
+#endif
 
 // Scale or bias of four elements; `otherwise` where there is none.
 vec4 set_of(uint64_t p, uint quad, float otherwise) {
@@ -127,6 +160,11 @@ void main() {
   base = row * args.count;
   skip_base = SKIP < 2 ? base : row % args.skip_rows * args.count;
   first = SETS != 0 ? row % args.period * args.step : 0;
+#ifdef EMBED
+  if (row < args.rows) {
+    find_lines(row);
+  }
+#endif
   const float over = float(max(args.count, 1)); // a row of nothing has mean and variance 0
 
   vec4 held[HELD_MOST], scales[HELD_MOST], biases[HELD_MOST];
@@ -193,4 +231,17 @@ void main() {
       F32(args.deviation).v[row] = inverse;
     }
   }
+#ifdef EMBED
+  if (args.counts != 0) {
+    const bool first_row = row < args.rows && row % args.sequence == 0;
+    float ones = 0; // whole numbers that float32 has all of
+    for (uint i = row_part(); first_row && args.mask != 0 && i < args.sequence; i += PARTS) {
+      ones += I32(args.mask).v[row + i] == 1 ? 1 : 0;
+    }
+    ones = row_sum(ones);
+    if (first_row && row_part() == 0) {
+      I32(args.counts).v[row / args.sequence] = int(ones);
+    }
+  }
+#endif
 }

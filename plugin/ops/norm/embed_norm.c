@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* EmbedLayerNormalization: lines of two or three tables that are found by indices, added up, and layer normalisation of
+ * the sum, as one use of the kernel of norms. */
+#include <inttypes.h>
+
+#include "core/status.h"
+#include "device/device.h"
+#include "ops/core/attribute.h"
+#include "ops/core/movement.h"
+#include "ops/norm/norm.h"
+#include "ops/norm/row_sharing.h"
+
+static LEATI_TYPE(type_index, "T1", LEAT_TYPE_INT32);
+static LEATI_ATTRIBUTE(attribute_mask_index_type, "mask_index_type", INT);
+
+enum { IDS, SEGMENTS, WORDS, PLACES, KINDS, SCALE, BIAS, MASK, POSITIONS, INPUTS };
+
+typedef struct embed_state {
+  float epsilon;
+} embed_state;
+
+/* The record of kernels/norm.comp with EMBED. */
+typedef struct embed_args {
+  leati_norm_args norm;
+  uint64_t ids, positions, segments;
+  uint64_t mask, counts;
+  uint32_t words, places, kinds;
+  uint32_t sequence, position_count;
+} embed_args;
+
+static int32_t fail_shape(leat_error *err, const char *what) {
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "EmbedLayerNormalization: %s", what);
+}
+
+static int32_t embed_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                              leat_error *err) {
+  (void)def;
+  (void)device;
+  bool there = leati_is_given(desc, SEGMENTS) == leati_is_given(desc, KINDS);
+  for (uint32_t i = WORDS; i <= BIAS; ++i) {
+    there = there && (i == KINDS || leati_is_given(desc, i));
+  }
+  return there ? LEAT_OK
+               : fail_shape(err,
+                            "word_embedding, position_embedding, gamma and beta must be there, and segment_ids and "
+                            "segment_embedding both or neither");
+}
+
+static int32_t embed_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  ((embed_state *)leati_op_state(op))->epsilon = leati_attr_float(desc, leati_attribute_epsilon.name, 1e-12f);
+  return LEAT_OK;
+}
+
+/* Whether an input that is there is a table of such lines, or one line. */
+static bool is_table(const leati_call *call, uint32_t i, int64_t columns) {
+  const leati_view *const table = leati_input(call, i);
+  return table == NULL || (table->ndim == 2 && table->shape[1] == columns);
+}
+
+static bool is_line(const leati_call *call, uint32_t i, int64_t columns) {
+  const leati_view *const line = &call->inputs[i];
+  return line->ndim == 1 && line->shape[0] == columns;
+}
+
+/* Whether an input that is there has an index for each row; `shared`: or for each of one sequence. */
+static bool is_indices(const leati_call *call, uint32_t i, bool shared) {
+  const leati_view *const ids = &call->inputs[IDS], *const indices = leati_input(call, i);
+  return indices == NULL || (indices->ndim == 2 && indices->shape[1] == ids->shape[1] &&
+                             (indices->shape[0] == ids->shape[0] || (shared && indices->shape[0] == 1)));
+}
+
+static int32_t embed_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const ids = &call->inputs[IDS], *const words = &call->inputs[WORDS];
+  if (ids->ndim != 2 || words->ndim != 2) {
+    return fail_shape(err, "input_ids and word_embedding must have 2 dimensions");
+  }
+  const int64_t columns = words->shape[1], rows = ids->shape[0] * ids->shape[1];
+  if (!is_table(call, PLACES, columns) || !is_table(call, KINDS, columns) || !is_line(call, SCALE, columns) ||
+      !is_line(call, BIAS, columns)) {
+    return fail_shape(err, "embeddings, gamma and beta must have lines as long as those of word_embedding");
+  }
+  if (!is_indices(call, SEGMENTS, false) || !is_indices(call, MASK, false) || !is_indices(call, POSITIONS, true)) {
+    return fail_shape(err, "segment_ids, mask and position_ids must have the shape of input_ids");
+  }
+  if (ids->shape[1] == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "EmbedLayerNormalization of empty sequences is not supported");
+  }
+  LEATI_TRY(leati_check_rounds(leati_op_device(op), (uint64_t)ids->shape[1], "EmbedLayerNormalization", err));
+  LEATI_TRY(leati_op_check_row_rounds(op, true, rows, columns, err));
+  for (uint32_t o = 0; o < call->output_count; ++o) {
+    const bool counts = o == 1;
+    out[o] = (leat_shape){.struct_size = out[o].struct_size,
+                          .dtype = leati_dtype_of(counts ? LEAT_TYPE_INT32 : words->type),
+                          .ndim = counts ? 1 : 3,
+                          .dims = {ids->shape[0], ids->shape[1], columns}};
+  }
+  return LEAT_OK;
+}
+
+static uint32_t lines_of(const leati_view *table) {
+  return table->present ? (uint32_t)table->shape[0] : 0;
+}
+
+static int32_t embed_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const embed_state *const state = leati_op_state_const(op);
+  const leati_view *const y = &call->outputs[0], *const counts = leati_output(call, 1),
+                          *const sum = leati_output(call, 2);
+  leati_view views[INPUTS] = {{.present = false}};
+  LEATI_TRY(leati_check_rows_size(y, err));
+  for (uint32_t i = 0; i < INPUTS; ++i) {
+    if (leati_input(call, i) != NULL) {
+      LEATI_TRY(leati_check_reach(&call->inputs[i], "EmbedLayerNormalization", err));
+      LEATI_TRY(leati_plan_compact(planner, &call->inputs[i], &views[i], err));
+    }
+  }
+  const int64_t rows = (int64_t)views[IDS].count, columns = views[WORDS].shape[1];
+  if (rows == 0) {
+    return LEAT_OK;
+  }
+  const leati_row_sharing share =
+      leati_row_sharing_of(planner->device, true, (uint64_t)rows, columns == 0 ? 1 : (uint64_t)columns);
+  const leati_view *const fours[] = {
+      &views[WORDS], &views[PLACES], views[KINDS].present ? &views[KINDS] : NULL, &views[SCALE], &views[BIAS], y, sum};
+  const embed_args args = {.norm = {.rows = (uint32_t)rows,
+                                    .count = (uint32_t)columns,
+                                    .epsilon = state->epsilon,
+                                    .period = 1,
+                                    .step = (uint32_t)columns,
+                                    .spread = 1,
+                                    .skip_rows = 1},
+                           .words = lines_of(&views[WORDS]),
+                           .places = lines_of(&views[PLACES]),
+                           .kinds = lines_of(&views[KINDS]),
+                           .sequence = (uint32_t)views[IDS].shape[1],
+                           .position_count = (uint32_t)views[POSITIONS].count};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_row_kernel(planner->device, LEATI_KERNELS_EMBED_NORM,
+                                              LEATI_KERNELS_EMBED_NORM_SHUFFLED, y->type),
+                   .constants.norm = {.rows_spec = share.spec,
+                                      .group = share.group,
+                                      .held = share.held,
+                                      .quads = leati_rows_in_fours(columns, fours, 7),
+                                      .skip = 1}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&views[IDS], &args.ids}, {&views[SEGMENTS], &args.segments}, {&views[WORDS], &args.norm.x},
+                  {&views[PLACES], &args.norm.skip}, {&views[KINDS], &args.norm.addend},
+                  {&views[SCALE], &args.norm.scale}, {&views[BIAS], &args.norm.bias}, {&views[MASK], &args.mask},
+                  {&views[POSITIONS], &args.positions}),
+      LEATI_WRITES({y, &args.norm.y}, {counts, &args.counts}, {sum, &args.norm.total})};
+  leati_groups_linear(planner->device, (uint64_t)rows, share.per_group, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+static const leati_op_def ops[] = {
+    LEATI_OP("EmbedLayerNormalization", "com.microsoft", (1, 1), (1, INPUTS), (1, 3),
+             LEATI_TYPES(&leati_type_real, &type_index),
+             LEATI_ATTRIBUTES(&leati_attribute_epsilon, &attribute_mask_index_type),
+             LEATI_INPUT_TYPES(1, 1, 0, 0, 0, 0, 0, 1, 1), LEATI_OUTPUT_TYPES(0, 1, 0),
+             .state_size = sizeof(embed_state), .supports = embed_supports, .create = embed_create,
+             .infer = embed_infer, LEATI_KERNELS(LEATI_KERNELS_EMBED_NORM), .plan = embed_plan),
+};
+
+const leati_op_family leati_embed_norm_family = LEATI_FAMILY(ops);
