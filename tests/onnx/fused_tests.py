@@ -46,8 +46,8 @@ EMBED = {"ids": [2, 5], "segments": [2, 5], "words": [7, 8], "places": [6, 8], "
          "shift": [8], "mask": [2, 5]}
 DISTILLED = {"ids": [2, 5], "": None, "words": [7, 8], "places": [6, 8], " ": None, "scale": [8], "shift": [8]}
 # Of results; that of others is the shape of "x".
-RANKS = {"EmbedLayerNormalization": 3, "FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QGemm": 2, "QLinearAveragePool": 4,
-         "QLinearConcat": 3, "QLinearGlobalAveragePool": 4}
+RANKS = {"EmbedLayerNormalization": 3, "FusedConv": 4, "FusedGemm": 2, "MultiHeadAttention": 3, "QGemm": 2,
+         "QLinearAveragePool": 4, "QLinearConcat": 3, "QLinearGlobalAveragePool": 4}
 # Operator, shapes of the inputs (those without one are absent), attributes.
 CASES = [
     ("BiasGelu", {"x": [3, 5, 8], "b": [8]}, {}),

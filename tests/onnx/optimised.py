@@ -31,7 +31,8 @@ node = helper.make_node
 
 def weights():
     rng = np.random.default_rng(3)
-    shapes = {"words": (11, WIDTH), "places": (TOKENS, WIDTH), "kinds": (2, WIDTH), "scale": (WIDTH,), "shift": (WIDTH,)}
+    shapes = {"words": (11, WIDTH), "places": (TOKENS, WIDTH), "kinds": (2, WIDTH), "scale": (WIDTH,),
+              "shift": (WIDTH,)}
     for n in range(LAYERS):
         shapes |= {f"w{n}": (WIDTH, INNER), f"b{n}": (INNER,), f"v{n}": (INNER, WIDTH), f"c{n}": (WIDTH,)}
     numbers = {name: rng.uniform(-0.5, 0.5, shape).astype(np.float32) for name, shape in shapes.items()}
@@ -59,7 +60,8 @@ def optimised():
              node("EmbedLayerNormalization", ["ids32", "segments32", "words", "places", "kinds", "scale", "shift"],
                   ["x0", "counts"], epsilon=EPSILON, **fused)]
     for n in range(LAYERS):
-        nodes += [node("MatMul", [f"x{n}", f"w{n}"], [f"m{n}"]), node("BiasGelu", [f"m{n}", f"b{n}"], [f"g{n}"], **fused),
+        nodes += [node("MatMul", [f"x{n}", f"w{n}"], [f"m{n}"]),
+                  node("BiasGelu", [f"m{n}", f"b{n}"], [f"g{n}"], **fused),
                   node("MatMul", [f"g{n}", f"v{n}"], [f"h{n}"]),
                   node("SkipLayerNormalization", [f"h{n}", f"x{n}", "scale", "shift", f"c{n}"], [f"x{n + 1}"],
                        epsilon=EPSILON, **fused)]

@@ -60,6 +60,7 @@ def lacking(backend, cpu):
         (schema.name, schema.since_version)
         for schema in schemas
         if schema.domain == ''
+        and not schema.deprecated
         and schema.name in backend
         and has(cpu.get(schema.name, []), schema.since_version)
         and not has(backend[schema.name], schema.since_version)

@@ -335,16 +335,16 @@ static void test_shape_arithmetic_stays_on_the_host(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
-/* y = neg(nonzero(relu(x)) as floats): NonZero's output has a shape that depends on its data, which is not Leat's. */
-static unsigned run_nonzero(OrtSession *session, unsigned seed) {
+/* y = neg(unique(relu(x))): the output of Unique has a shape that depends on its data, which is not Leat's. */
+static unsigned run_unique(OrtSession *session, unsigned seed) {
   const int64_t dims[] = {8};
   float x[8];
-  float expected[8];
-  int count = 0;
+  float expected[9] = {0};
+  int count = (seed & 255) != 255; /* a zero */
   for (int i = 0; i < 8; i++) {
-    x[i] = (seed >> i & 1) != 0 ? 1.0f : -1.0f;
+    x[i] = (seed >> i & 1) != 0 ? (float)(i + 1) : -1.0f;
     if (x[i] > 0) {
-      expected[count++] = (float)-i;
+      expected[count++] = -x[i];
     }
   }
   OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 1, x);
@@ -368,10 +368,10 @@ static unsigned run_nonzero(OrtSession *session, unsigned seed) {
   return failures;
 }
 
-static unsigned run_nonzeros(unsigned index, void *session) {
+static unsigned run_uniques(unsigned index, void *session) {
   unsigned failures = 0;
   for (unsigned run = 0; run < RUNS; run++) {
-    failures += run_nonzero(session, index * 37 + run * 11);
+    failures += run_unique(session, index * 37 + run * 11);
   }
   return failures;
 }
@@ -379,23 +379,22 @@ static unsigned run_nonzeros(unsigned index, void *session) {
 static void test_other_providers_nodes_in_between(void **state) {
   (void)state;
   const int64_t x_dims[] = {8};
-  const int64_t y_dims[] = {1, -1};
+  const int64_t y_dims[] = {-1};
   ort_model model;
   ort_model_begin(&model, &fixture);
   ort_model_input(&model, "x", FLOAT, x_dims, 1);
-  ort_model_output(&model, "y", FLOAT, y_dims, 2);
+  ort_model_output(&model, "y", FLOAT, y_dims, 1);
   ort_model_node(&model, "Relu", "relu", "x", "a", NULL, 0);
-  ort_model_node(&model, "NonZero", "nonzero", "a", "b", NULL, 0);
-  ort_model_node(&model, "Cast", "cast", "b", "c", "to", FLOAT);
-  ort_model_node(&model, "Neg", "neg", "c", "y", NULL, 0);
+  ort_model_node(&model, "Unique", "unique", "a", "b", NULL, 0);
+  ort_model_node(&model, "Neg", "neg", "b", "y", NULL, 0);
   OrtSession *session = session_of(&model);
   assert_true(on_leat(session, "relu"));
-  assert_false(on_leat(session, "nonzero"));
+  assert_false(on_leat(session, "unique"));
   assert_true(on_leat(session, "neg"));
   for (unsigned seed = 0; seed < 256; seed += 51) {
-    assert_int_equal(run_nonzero(session, seed), 0);
+    assert_int_equal(run_unique(session, seed), 0);
   }
-  assert_int_equal(crowd_run(THREADS, run_nonzeros, session), 0);
+  assert_int_equal(crowd_run(THREADS, run_uniques, session), 0);
   fixture.ort->ReleaseSession(session);
 }
 

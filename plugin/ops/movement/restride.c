@@ -194,9 +194,10 @@ static int32_t slice_view(const leat_op *op, const leati_call *call, uint32_t o,
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-#define SLICE(name, versions, inputs)                                                                        \
+/* `host`: a bit for each input but the first. */
+#define SLICE(name, versions, inputs, host)                                                                  \
   LEATI_OP(name, "", versions, inputs, (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, leati_evaluate_view), \
-           .info.host_inputs = 0x1e, LEATI_TYPES(&leati_type_moved, &leati_type_index),                      \
+           .info.host_inputs = host, LEATI_TYPES(&leati_type_moved, &leati_type_index),                      \
            LEATI_INPUT_TYPES(0, 1, 1, 1, 1), .any_size = true, .infer = slice_infer,                         \
            LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = leati_plan_views, .view = slice_view)
 
@@ -218,8 +219,8 @@ static const leati_op_def ops[] = {
         .view = leati_adapted_view,
         LEATI_ADAPTER(.inputs = {{&attribute_starts, 1, true}, {&attribute_ends, 2, true}, {&attribute_axes, 3, false}},
                       .infer = slice_infer, .view = slice_view)),
-    SLICE("Slice", (10, 13), (3, 5)),
-    SLICE("DynamicSlice", (1, 1), (3, 4)),
+    SLICE("Slice", (10, 13), (3, 5), 0x1e),
+    SLICE("DynamicSlice", (1, 1), (3, 4), 0xe),
 };
 
 const leati_op_family leati_restride_family = LEATI_FAMILY(ops);
