@@ -3,7 +3,7 @@
 # The whole suite on the lavapipe of the newest Debian and under its validation layers, by programs that were built here,
 # with that one's loader and libraries: it has matrix hardware, which Debian 12's has not. With guard pages: a read outside
 # of a tensor changes no answer, but ends the process there. No operator is lacking but what waivers/vulkan.txt names, and
-# there is a recipe of drawn calls for each, of which as many are drawn as find every mutant.
+# there is a recipe of drawn calls for each, of which 150 of a family are drawn.
 # shellcheck source=tools/ci/lib/tests.sh
 . "${0%/*}/lib/tests.sh"
 
