@@ -62,7 +62,6 @@ static const leati_op_spec specs[] = {
     MOE("many_experts", 0, 0, ATTRIBUTES(TAKE(8), NORMALIZED), FLOATS(F, 2, 130, 4, 4, 4)),
     MOE("no_bias", VIEW_DYNAMIC, 0, ATTRIBUTES(TAKE(2)), F32(2, 2, 6), F32(4, 3), F32(3, 5, 6), ABSENT, F32(3, 6, 5)),
     MOE("no_tokens", 0, 0, NO_ATTRIBUTES, FLOATS(F, 0, 3, 6, 5, 5)),
-    MOE("nothing_between", 0, 0, NO_ATTRIBUTES, FLOATS(F, 2, 3, 6, 0, 0)),
     QMOE_TYPE("float32", F, ALL_VIEWS),
     QMOE_TYPE("float16", LEATI_REF_FLOAT16, VIEW_SLICED | VIEW_OFFSET),
     QMOE_TYPE("bfloat16", LEATI_REF_BFLOAT16, VIEW_SLICED),

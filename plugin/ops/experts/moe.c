@@ -225,6 +225,10 @@ static int32_t moe_sizes(const leat_op *op, const leati_call *call, sizes *out, 
                       def->info.name, parts == 2 ? ", an even number," : "");
   }
   out->inner = first->shape[1] / parts;
+  if (out->inner == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "%s: experts without rows between their products are not supported", def->info.name);
+  }
   out->rows[0] = first->shape[1];
   out->rows[1] = out->k[0] = out->hidden;
   out->k[1] = out->inner;
@@ -400,9 +404,7 @@ static int32_t moe_plan(const leat_op *op, leati_planner *planner, const leati_c
   }
   LEATI_TRY(add_temporary(planner, LEAT_TYPE_FLOAT32, p.pairs * (uint64_t)p.s.inner, &p.inner, err));
   LEATI_TRY(add_temporary(planner, LEAT_TYPE_FLOAT32, p.pairs * (uint64_t)p.s.hidden, &p.results, err));
-  if (p.s.inner > 0) {
-    LEATI_TRY(plan_product(op, planner, call, 0, &p, &x, &p.inner, err));
-  }
+  LEATI_TRY(plan_product(op, planner, call, 0, &p, &x, &p.inner, err));
   LEATI_TRY(plan_product(op, planner, call, 1, &p, &p.inner, &p.results, err));
   const struct {
     uint64_t results, weights, y;

@@ -86,7 +86,9 @@ vec4 inputs_of(uint row, uint k) {
 vec4 products(uint row) {
   const uint step = QUADS != 0 ? 4 : 1;
   vec4 sums = vec4(0);
-  for (uint k = row_part() * step; k < args.k; k += PARTS * step) {
+  for (uint i = row_part() * step; i < args.k; i += PARTS * step) {
+    // A driver may read for threads that have left the loop, where all have one address (lavapipe of Mesa 26.1 does).
+    const uint k = min(i, args.k - step);
     const vec4 w = weights_of(row, k);
     [[unroll]] for (uint r = 0; r < LEAT_MOE_TOGETHER; ++r) {
       if (r < TOGETHER) {
