@@ -57,9 +57,9 @@ build_gcc() {
 # build_beside PRESET TARGET...: in the preset's own folder, build-PRESET. Kernels do not depend on compiler and options:
 # they are compiled once, in build/.
 build_beside() {
-  preset=$1
+  beside=$1
   shift
   build_gcc leat_kernels
-  configure "$preset" "$ROOT/build-$preset"
-  compile "$ROOT/build-$preset" "$@"
+  configure "$beside" "$ROOT/build-$beside"
+  compile "$ROOT/build-$beside" "$@"
 }
