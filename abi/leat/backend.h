@@ -864,6 +864,26 @@ typedef struct leat_event_api {
  *   `zero_points`. With result_type, ONNX's number of int8 or uint8, the result is quantised by QuantizeLinear with
  *   result_scale and result_zero_point. */
 
+/* Random numbers are those of Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2,
+ * 3", 2011), so they are a function of what is asked for: of a key, a stream and the place of an element. Nothing is
+ * kept from call to call, and threads share nothing.
+ * - With a seed each call and each launch gives the same numbers, on every device, from any thread, in graphs and
+ *   without. The key is the attribute `seed`: an integer's 64 bits, lower half first, or the 32 bits of a float32 and
+ * 0. The stream is the attribute `offset` of operators of domain "leat", or 0, plus the element of the input of that
+ *   name, an optional int64 tensor of one element on the device; sums wrap.
+ * - Without a seed the key is drawn when the device is opened, and each call, and each node of each launch, has the
+ * next stream. `offset` is not read.
+ * - Element e, counted in the order of the result's elements, takes word e mod 4 of the block with the counter (e / 4,
+ *   0, stream mod 2^32, stream / 2^32). A word w stands for the even number w' = floor(w / 256) 2^-24.
+ * - RandomUniform and RandomUniformLike give low + (high - low) w', each operation rounded to float32. Rounding may
+ *   reach `high`.
+ * - RandomNormal and RandomNormalLike give mean + scale n. Of two neighbours with words v and w, the first at an even
+ *   place, n is r cos(a) and r sin(a), where a is 2 pi floor(w / 64) 2^-26 and r the root of -2 log(u), u being the
+ *   first 24 significant bits of (v + 1) 2^-32; n is at most 2^-21 r off.
+ * - Bernoulli gives 1 where w' is below the element, else 0; also for a NaN.
+ * Of domain "leat", version 1, RandomNormal(offset?), RandomUniform(offset?) and Bernoulli(X, offset?) have the
+ * attributes of ONNX's, `offset` and an integer as `seed`. */
+
 #define LEAT_MAX_RANK 8 /**< dimensions of a tensor at most */
 
 #define LEAT_TYPE_FLOAT32 (UINT64_C(1) << 0)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "device/device.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "core/config.h"
 #include "core/status.h"
@@ -195,6 +197,10 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
   memset(device, 0, sizeof(*device));
   device->physical = physical;
   device->index = physical->info.index;
+  if (getrandom(&device->random_key, sizeof(device->random_key), 0) != (ssize_t)sizeof(device->random_key)) {
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE, "the system gives no random numbers (getrandom: %s)",
+                      strerror(errno));
+  }
   device->queue_count = physical->queue_count < LEATI_LANES_MAX ? physical->queue_count : LEATI_LANES_MAX;
   if (config->lanes > 0 && (uint32_t)config->lanes < device->queue_count) {
     device->queue_count = (uint32_t)config->lanes;

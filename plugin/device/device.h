@@ -114,9 +114,13 @@ struct leat_device {
   leati_mutex free_timelines_lock; /**< guards `free_timelines` */
   /** Timelines that no stream has any more and that another may have, linked by `next_free`. */
   struct leati_timeline *free_timelines;
+  uint64_t random_key; /**< of numbers without a seed: another one each time that a device is opened */
   /** Threads that spin and count (streams/wait.c). Relaxed: when there are more than cores they let each other run. On
    * a line of its own: every call reads what is above. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t spinning;
+  /** Steps without a seed that were recorded: each takes the next number (streams/recorder.c). Relaxed: that numbers
+   * differ is all that counts. On a line of its own: no other call touches it. */
+  _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t draws;
 };
 LEATI_APART(leat_device, free_timelines, spinning);
 

@@ -27,11 +27,15 @@ typedef struct folding {
   uint32_t count;
 } folding;
 
-/* Whether all that a node takes is constant, and what it gives is known to be no larger than is worth keeping. */
+/* Whether all that a node takes is constant, and what it gives is always the same and known to be no larger than is
+ * worth keeping. */
 static bool folds(const folding *f, const leati_node *node) {
   const leat_graph *const graph = f->graph;
   const bool uses_bytes = (graph->device->fusions_off >> LEATI_FUSION_INTEGER & 1u) == 0;
   uint64_t taken = GROWTH_MAX, given = 0;
+  if (node->op->def->draws) {
+    return false;
+  }
   for (uint32_t i = 0; i < node->input_count; ++i) {
     if (node->inputs[i] == LEAT_GRAPH_NO_VALUE) {
       continue;

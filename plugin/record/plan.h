@@ -41,6 +41,7 @@ typedef struct leati_plan_access {
 typedef struct leati_plan_step {
   bool copies;
   bool tells;            /**< its kernel may tell of a fault, see device/finding.h */
+  bool draws;            /**< its kernel takes other random numbers each time that the plan is recorded */
   uint32_t first_access; /**< reads first, then writes (what is read and written stands there alone) */
   uint32_t read_count, write_count;
   leati_pipeline *pipeline;
@@ -49,6 +50,7 @@ typedef struct leati_plan_step {
   uint32_t counters;        /**< where in the record counters of its kernel lie, which are 0; 0: there are none */
   uint32_t counters_field;  /**< where in the record their address goes, if there are any */
   uint32_t finding_field;   /**< where in the record the address of a finding goes, if it tells */
+  uint32_t draws_field; /**< where in the record a number goes that no other record of the device has, if it draws */
   leati_fault fault;
   uint32_t work_us; /**< of a dispatch: estimate of what it takes the device (policy/submitting.h) */
   uint32_t node;    /**< of leati_plan::nodes, if the plan has some */

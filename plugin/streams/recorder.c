@@ -326,6 +326,11 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
     /* The host writes the next record over counters that the device has written. */
     recorder->stream->open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
   }
+  if (step->draws) {
+    /* Plans are recorded again, so the number that keeps their random numbers apart is not theirs. */
+    const uint64_t number = atomic_fetch_add_explicit(&recorder->device->draws, 1, memory_order_relaxed);
+    memcpy(record + step->draws_field, &number, sizeof(number));
+  }
   if (step->tells) {
     memcpy(record + step->finding_field, &finding, sizeof(finding));
   }

@@ -15,7 +15,8 @@ BASE_ROOMS = ['plugin/policy/', 'plugin/core/', 'plugin/device/', 'plugin/timeli
 OPERATOR_ROOMS = {
     'core': [],
     'elementwise': ['core'],
-    'movement': ['core', 'elementwise'],
+    'random': ['core'],
+    'movement': ['core', 'elementwise', 'random'],
     'index': ['core'],
     'reduce': ['core', 'elementwise'],
     'norm': ['core', 'elementwise', 'reduce'],

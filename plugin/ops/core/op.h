@@ -74,6 +74,7 @@ typedef struct leati_op_def {
   uint32_t param; /**< the family's own: which of its operators this is */
   bool updates;   /**< output 0 is input 0 but for what is written into it, and no step reads that input behind one that
                      writes: a graph that is given one memory for both goes on with it */
+  bool draws;     /**< without a seed two calls with the same inputs differ: graphs do not compute it in advance */
   bool any_size;  /**< tensors of 2^31 elements and more may be run; else they are refused as soon as they are known */
   int8_t least_rank; /**< of input 0 */
   int8_t most_rank;  /**< of input 0; 0: LEAT_MAX_RANK */

@@ -268,6 +268,10 @@ int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *d
   put_accesses(planner, dispatch->reads, dispatch->read_count, dispatch->args, record, &step.read_count);
   put_accesses(planner, dispatch->writes, dispatch->write_count, dispatch->args, record, &step.write_count);
   step.work_us = leati_dispatch_us(&planner->device->traits, bytes_of(planner, &step), dispatch->multiplications);
+  if (dispatch->draws != NULL) {
+    step.draws = true;
+    step.draws_field = (uint32_t)((const unsigned char *)dispatch->draws - (const unsigned char *)dispatch->args);
+  }
   if (dispatch->finding != NULL) {
     step.finding_field = (uint32_t)((const unsigned char *)dispatch->finding - (const unsigned char *)dispatch->args);
     step.tells = planner->guarded;

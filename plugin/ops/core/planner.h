@@ -66,6 +66,8 @@ typedef struct leati_dispatch_desc {
   uint32_t counter_count;
   const uint64_t *counters;
   uint64_t multiplications; /**< of pairs that are added up, if there are more than the tensors have elements; else 0 */
+  const uint64_t *draws;    /**< NULL, or where in `args` a number goes that is another one each time that the plan is
+                               recorded, and that no other step on the device has had */
   const uint64_t *finding;  /**< NULL, or where in `args` the address goes at which the kernel tells of `fault` */
   leati_fault fault;
   const char *name; /**< with `finding`: of the operator; constant */

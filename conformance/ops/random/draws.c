@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "ops/core/draw.h"
+
+/* Seed and stream: nobody knows what comes without the former. */
+static void draw_numbers(leati_draw *d) {
+  const bool ours = strcmp(d->info->domain, "leat") == 0;
+  if (ours) {
+    leati_draw_attribute_int(d, "seed", ((int64_t)g_rand_int(d->rand) << 32) | g_rand_int(d->rand));
+    if (leati_draw_chance(d, 60))
+      leati_draw_attribute_int(d, "offset", leati_draw_int(d, -2, 1000));
+  } else {
+    leati_draw_attribute_float(d, "seed", leati_draw_chance(d, 30) ? -0.0 : (double)leati_draw_int(d, -9, 1000) / 2);
+  }
+}
+
+/* The input that is added to the stream. */
+static void draw_offset(leati_draw *d) {
+  static const int64_t one[1] = {1};
+  if (strcmp(d->info->domain, "leat") == 0 && leati_draw_chance(d, 50))
+    leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT64, leati_draw_chance(d, 50) ? 1 : 0, one), -3, 1000);
+}
+
+/* ONNX's number of one of a few types. */
+static void draw_dtype(leati_draw *d, int64_t most) {
+  static const int64_t types[] = {1, 10, 16, 7, 6, 5, 3, 13, 12, 4, 2, 9};
+  leati_draw_attribute_int(d, "dtype", types[leati_draw_int(d, 0, most)]);
+}
+
+static void normal_uniform(leati_draw *d) {
+  int64_t dims[LEAT_DRAW_RANK];
+  const int32_t rank = leati_draw_rank(d, 0, LEAT_MAX_RANK);
+  const bool like = strstr(d->info->name, "Like") != NULL;
+  leati_draw_dims(d, rank, dims);
+  if (like)
+    leati_draw_input(d, leati_draw_type(d, "T1"), rank, dims);
+  else
+    leati_draw_attribute_ints(d, "shape", rank, dims);
+  if (like || leati_draw_chance(d, 60))
+    draw_dtype(d, 2);
+  draw_numbers(d);
+  draw_offset(d);
+  static const char *const names[] = {"mean", "scale", "low", "high"};
+  for (int k = 0; k < 4; k++) {
+    if (leati_draw_chance(d, 60))
+      leati_draw_attribute_float(d, names[k], (double)leati_draw_int(d, -40, 40) / 8);
+  }
+}
+
+static void bernoulli(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[LEAT_DRAW_RANK];
+  leati_draw_any(d, "T1", 0, LEAT_MAX_RANK, &rank, dims);
+  draw_offset(d);
+  if (leati_draw_chance(d, 60))
+    draw_dtype(d, 11);
+  draw_numbers(d);
+}
+
+const leati_draw_entry leati_draws_random[] = {
+    {"movement", "", "RandomNormal RandomNormalLike RandomUniform RandomUniformLike", NULL, normal_uniform},
+    {"movement", "leat", "RandomNormal RandomUniform", NULL, normal_uniform},
+    {"movement", "", "Bernoulli", NULL, bernoulli},
+    {"movement", "leat", "Bernoulli", NULL, bernoulli},
+    {NULL, NULL, NULL, NULL, NULL},
+};
