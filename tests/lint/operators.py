@@ -26,7 +26,8 @@ OWN = re.compile(r'"(\w+)",\s*"leat",')
 
 
 def check(tree):
-    names = set(re.findall(r'^  ([A-Z]\w+) +\d+(?:-\d+)? ', tree.text(LIST), re.M)) if LIST in tree.files else set()
+    listed = re.findall(r'^\| (.*) \|.*\|$', tree.text(LIST).partition('## List')[2], re.M) if LIST in tree.files else []
+    names = set(re.findall(r'\b([A-Z]\w+) \d', ' '.join(listed)))
     if not names:
         yield f'{LIST}: no operator is found'
     for path in tree.matching(CHECKED):
@@ -44,7 +45,7 @@ def check(tree):
                 yield f'{path}: {CONTRACT} does not say what {name} of domain leat does'
 
 
-DOC = {LIST: '  Add                 7-14   T: float32\n  Conv                11     T: float32\n'}
+DOC = {LIST: '| Gemm | alpha |\n## List\n| Add 7-14, Conv 11 | T: floats |\n'}
 RULE, PROVIDER = 'plugin/graph/fuse_this.c', 'host-shim/onnxruntime/that.c'
 CANARIES = [
     ({**DOC, RULE: 'return node->known == LEATI_IS_ADD; /* "Add" */\n'}, None),
