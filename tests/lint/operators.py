@@ -26,8 +26,9 @@ OWN = re.compile(r'"(\w+)",\s*"leat",')
 
 
 def check(tree):
-    listed = re.findall(r'^\| (.*) \|.*\|$', tree.text(LIST).partition('## List')[2], re.M) if LIST in tree.files else []
-    names = set(re.findall(r'\b([A-Z]\w+) \d', ' '.join(listed)))
+    page = tree.text(LIST) if LIST in tree.files else ''
+    rows = re.findall(r'^\| (.*) \|.*\|$', page.partition('## List')[2], re.M)
+    names = set(re.findall(r'\b([A-Z]\w+) \d', ' '.join(rows)))
     if not names:
         yield f'{LIST}: no operator is found'
     for path in tree.matching(CHECKED):
