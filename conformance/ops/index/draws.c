@@ -190,6 +190,22 @@ static void nonzero(leati_draw *d) {
   }
 }
 
+static void one_hot(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  const int64_t depth = leati_draw_int(d, 1, 9), two = 2;
+  leati_draw_tensor *indices = leati_draw_any(d, "T1", 0, RANK - 1, &rank, dims);
+  leati_draw_range(d, indices, -depth - 2, depth + 2);
+  const uint64_t type = leati_draw_type(d, "T2");
+  if (type == LEAT_TYPE_FLOAT32) {
+    leati_draw_set(leati_draw_input(d, type, leati_draw_chance(d, 50) ? 1 : 0, (const int64_t[]){1}), 0, (double)depth);
+  } else {
+    leati_draw_list(d, type, leati_draw_chance(d, 50) ? 1 : -1, &depth);
+  }
+  leati_draw_input(d, leati_draw_type(d, "T3"), 1, &two);
+  leati_draw_attribute_int(d, "axis", leati_draw_axis(d, rank + 1));
+}
+
 const leati_draw_entry leati_draws_index[] = {
     {"index", "", "Gather", NULL, gather},
     {"index", "", "GatherElements", NULL, gather_elements},
@@ -197,6 +213,7 @@ const leati_draw_entry leati_draws_index[] = {
     {"index", "", "GatherND", NULL, gather_nd},
     {"index", "", "ScatterND", NULL, scatter_nd},
     {"index", "", "NonZero", NULL, nonzero},
+    {"index", "", "OneHot", NULL, one_hot},
     {"index", "", "TensorScatter", NULL, tensor_scatter},
     {"index", "", "ReverseSequence", NULL, reverse_sequence},
     {"index", "", "CumSum", "*1", cum_sum},

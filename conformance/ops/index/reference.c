@@ -170,6 +170,41 @@ static bool run_reverse_sequence(leati_ref_node *node) {
   return true;
 }
 
+/* The second of two values where an index names the place along a new axis, the first elsewhere. */
+static bool run_one_hot(leati_ref_node *node) {
+  const leati_ref_tensor *indices = node->inputs[0];
+  const leati_ref_tensor *depth = node->inputs[1];
+  const leati_ref_tensor *values = node->inputs[2];
+  const int64_t size = leati_ref_type_is_float(depth->type) ? (int64_t)depth->f[0] : depth->i[0];
+  int64_t dims[LEAT_MAX_RANK + 1];
+  int32_t axis;
+  if (indices->rank == LEAT_MAX_RANK) {
+    return leati_ref_fail(node, "OneHot: the result has too many dimensions");
+  }
+  if (!leati_ref_axis(node, leati_ref_int(node, "axis", -1), indices->rank + 1, &axis)) {
+    return false;
+  }
+  int64_t inner = 1;
+  for (int32_t d = 0; d <= indices->rank; d++) {
+    dims[d] = d < axis ? indices->dims[d] : d == axis ? size : indices->dims[d - 1];
+    inner *= d > axis ? dims[d] : 1;
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, values->type, indices->rank + 1, dims);
+  for (int64_t k = 0; k < y->count; k++) {
+    const int64_t at = k / inner / size * inner + k % inner, place = k / inner % size;
+    bool here;
+    if (leati_ref_type_is_float(indices->type)) {
+      const double index = trunc(indices->f[at]);
+      here = index == (double)place || index == (double)(place - size);
+    } else {
+      here = indices->i[at] == place || indices->i[at] == place - size;
+    }
+    leati_ref_tensor_copy_element(y, k, values, here ? 1 : 0);
+  }
+  return true;
+}
+
 /* The sum of what stands in front of each element along an axis ("reverse": behind), and, unless "exclusive", of
  * itself.
  */
@@ -242,6 +277,7 @@ const leati_ref_entry leati_ref_index[] = {
     {"GatherND", run_nd},
     {"ScatterND", run_nd},
     {"NonZero", run_nonzero},
+    {"OneHot", run_one_hot},
     {"TensorScatter", run_tensor_scatter},
     {"ReverseSequence", run_reverse_sequence},
     {"CumSum", run_cum_sum},

@@ -28,6 +28,9 @@
   OF_TYPE("ReverseSequence", named, 10, views, RANGE_OF(t, 0, most, 7, 3), LIST(7, 0, 4))
 #define NONZERO_OF(named, t, most, views) OF_TYPE("NonZero", named, 13, 0, RANGE_OF(t, 0, 1, 7, 3))
 
+#define ONE_HOT_OF(named, t, most, views) \
+  OF_TYPE("OneHot", named, 11, views, I64_RANGE(-9, 9, 3, 5), I64_IS(NO_DIMS, 7), RANGE_OF(t, 0, most, 2))
+
 static const leati_op_spec specs[] = {
     {.name = "Gather",
      .label = "float32",
@@ -252,6 +255,36 @@ static const leati_op_spec specs[] = {
     CASE("NonZero", "nothing", 13, NO_ATTRIBUTES, I64_RANGE(0, 0, 3, 4)),
     CASE("NonZero", "empty", 13, NO_ATTRIBUTES, F32(3, 0)),
     CASE("NonZero", "rank8", 13, NO_ATTRIBUTES, BOOLS(3, 2, 1, 2, 2, 1, 2, 3)),
+
+    {.name = "OneHot",
+     .label = "float32",
+     .since_version = 11,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("axis", 1)},
+     .inputs = {I64_RANGE(-9, 9, 5, 4, 3), I64_IS(NO_DIMS, 7), F32(2)}},
+    CASE("OneHot", "version28", 28, NO_ATTRIBUTES, I64_RANGE(-9, 9, 5, 3), LIST(7), F32(2)),
+    CASE("OneHot", "version9", 9, NO_ATTRIBUTES, I64_RANGE(-9, 9, 5, 3), LIST(7), F32(2)),
+    CASE("OneHot", "first_axis", 11, ATTRIBUTES(A_INT("axis", 0)), I32_RANGE(-9, 9, 5, 3), I32_IS(NO_DIMS, 7), F32(2)),
+    CASE("OneHot", "front_by_negative_axis", 11, ATTRIBUTES(A_INT("axis", -3)), I32_RANGE(-9, 9, 5, 3), LIST(7),
+         F32(2)),
+    CASE("OneHot", "float32_indices", 11, NO_ATTRIBUTES,
+         F32_IS(DIMS(3, 4), 0.0f, -0.0f, 2.0f, 2.5f, -7.0f, -8.0f, 6.0f, 7.0f, NAN, INFINITY, -1e30f, -0.5f),
+         F32_IS(NO_DIMS, 7.0f), F32(2)),
+    CASE("OneHot", "scalar_index", 11, NO_ATTRIBUTES, I64_IS(NO_DIMS, -2), F32_IS(DIMS(1), 5.9f), F32(2)),
+    CASE("OneHot", "one_place", 11, NO_ATTRIBUTES, I64_RANGE(-2, 2, 17), LIST(1), F32(2)),
+    CASE("OneHot", "out_of_range", 11, NO_ATTRIBUTES,
+         LIST(7, -8, 9223372036854775807, -9223372036854775807, 4294967296, 6, -7), LIST(7), F32(2)),
+    CASE("OneHot", "out_of_range_int32", 11, NO_ATTRIBUTES, I32_IS(DIMS(6), 7, -8, 2147483647, -2147483647, 6, -7),
+         LIST(7), F32(2)),
+    CASE("OneHot", "int64", 11, NO_ATTRIBUTES, I64_RANGE(-9, 9, 3, 5), LIST(7), I64_RANGE(-99, 99, 2)),
+    CASE("OneHot", "int32", 11, NO_ATTRIBUTES, I64_RANGE(-9, 9, 3, 5), LIST(7), I32_RANGE(-99, 99, 2)),
+    CASE("OneHot", "bool", 11, NO_ATTRIBUTES, I64_RANGE(-9, 9, 3, 5), LIST(7), BOOLS(2)),
+    CASE("OneHot", "uint8", 11, NO_ATTRIBUTES, I64_RANGE(-9, 9, 3, 5), LIST(7), U8_RANGE(0, 255, 2)),
+    OTHER_TYPES(ONE_HOT_OF),
+    CASE("OneHot", "special", 11, NO_ATTRIBUTES, I64_RANGE(0, 4, 7), LIST(5), F32_IS(DIMS(2), NAN, -INFINITY)),
+    CASE("OneHot", "rank8", 11, ATTRIBUTES(A_INT("axis", 3)), I64_RANGE(-3, 3, 2, 1, 3, 2, 1, 2, 3), LIST(4), F32(2)),
+    CASE("OneHot", "empty", 11, NO_ATTRIBUTES, I64_RANGE(0, 4, 3, 0), LIST(5), F32(2)),
 
     {.name = "CumSum",
      .label = "float32",

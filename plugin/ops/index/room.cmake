@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Operators that pick elements by tensors of indices.
-leat_room(FAMILIES index nonzero reverse_sequence tensor_scatter)
+leat_room(FAMILIES index nonzero one_hot reverse_sequence tensor_scatter)
 
 set(constants CONSTANTS index_is_32 index_is_told)
 leat_kernel(gather gather.comp ITEMS 8 16 32 64 128 ${constants})
@@ -10,3 +10,4 @@ leat_kernel(gather_elements index_elements.comp ITEMS 8 16 32 64 ${constants})
 leat_kernel(scatter_elements index_elements.comp ITEMS 8 16 32 64 ${constants} DEFINES SCATTER)
 leat_kernel(tensor_scatter tensor_scatter.comp ITEMS 8 16 32 64 128 CONSTANTS place_is_told)
 leat_kernel(reverse_sequence reverse_sequence.comp ITEMS 8 16 32 64 128)
+leat_kernel(one_hot one_hot.comp ITEMS 8 16 32 64 ${constants} index_is_real)
