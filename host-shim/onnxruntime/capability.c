@@ -69,26 +69,35 @@ static OrtStatus *ask_bodies(const asking *self, const OrtNode *node, const leat
   return status;
 }
 
-/* Whether two of some inputs are one value, of which one is taken on the host and the other is not. */
+/* Whether two of some inputs are one value, of which one is taken on the host and the other is not, and whether each
+ * such value is a constant. */
 static OrtStatus *are_both(const asking *self, const OrtValueInfo *const *inputs, const char **names, size_t count,
-                           uint64_t host_inputs, bool *out) {
+                           uint64_t host_inputs, bool *out, bool *out_constant) {
   OrtStatus *status = NULL;
   for (size_t i = 0; i < count && !status; i++) {
+    bool both = false, constant = true;
     status = inputs[i] ? self->runtime->ort->GetValueInfoName(inputs[i], &names[i]) : NULL;
     for (size_t j = 0; j < i && names[i] && *names[i]; j++) {
       const bool differ = leati_bit(host_inputs, i) != leati_bit(host_inputs, j);
-      *out = *out || (differ && names[j] && strcmp(names[i], names[j]) == 0);
+      both = both || (differ && names[j] && strcmp(names[i], names[j]) == 0);
     }
+    if (both && !status) {
+      status = self->runtime->ort->ValueInfo_IsConstantInitializer(inputs[i], &constant);
+    }
+    *out = *out || both;
+    *out_constant = *out_constant && constant;
   }
   return status;
 }
 
 /* Whether a node takes one value both on the host and on the device. ONNX Runtime keeps one copy of it for the node and
- * would hand the device's address to code that reads it on the host. */
-static OrtStatus *wants_both(const asking *self, const OrtNode *node, const leat_op_info *info, bool *out) {
+ * would hand the device's address to code that reads it on the host. A graph has constants on both. */
+static OrtStatus *wants_both(const asking *self, const OrtNode *node, const leat_op_info *info, bool *out,
+                             bool *out_constant) {
   const OrtApi *ort = self->runtime->ort;
   size_t count = 0;
   *out = false;
+  *out_constant = true;
   OrtStatus *status = info->host_inputs != 0 ? ort->Node_GetNumInputs(node, &count) : NULL;
   if (status || count == 0) {
     return status;
@@ -98,14 +107,16 @@ static OrtStatus *wants_both(const asking *self, const OrtNode *node, const leat
   const char **names = leati_scratch_alloc(&scratch, count, sizeof(*names));
   status = inputs && names ? ort->Node_GetInputs(node, inputs, count) : leati_node_list_no_memory(self->runtime);
   if (!status) {
-    status = are_both(self, inputs, names, count, info->host_inputs, out);
+    status = are_both(self, inputs, names, count, info->host_inputs, out, out_constant);
   }
   leati_scratch_clear(&scratch);
   return status;
 }
 
-/* Gives the operator of a node that can run on the device, or NULL in `*out`. */
-static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_op_info **out) {
+static const char wanted_twice[] = "it takes one value both on the host and on the device";
+
+/* Gives the operator of a node that can run on the device, or NULL in `*out`, and whether it can in an island alone. */
+static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_op_info **out, bool *out_fused_only) {
   const OrtApi *ort = self->runtime->ort;
   const char *taken_by = NULL;
   *out = NULL;
@@ -135,10 +146,11 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
     leati_status_drop(self->runtime, status);
     return NULL;
   }
-  bool both = false;
-  status = wants_both(self, node, info, &both);
-  if (status || both) {
-    log_refusal(self, type, name, "it takes one value both on the host and on the device");
+  bool both = false, constant = false;
+  status = wants_both(self, node, info, &both, &constant);
+  *out_fused_only = both;
+  if (status || (both && !constant)) {
+    log_refusal(self, type, name, wanted_twice);
     return status;
   }
   bool supported = false;
@@ -226,11 +238,13 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
   for (size_t i = 0; i < list->count && !status; i++) {
     const leati_listed_node *node = &list->nodes[i];
     const bool on_host = node->on_host && node->island == 0;
-    const bool mine = node->info && !on_host;
+    const bool mine = node->info && !on_host && (node->island != 0 || !node->fused_only);
     if (mine && node->island == 0) {
       status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, node->node);
     } else if (on_host) {
       status = tell_host_node(self, node);
+    } else if (node->info && !mine) {
+      status = tell_why(self, node->node, wanted_twice);
     }
     claimed += mine;
     arithmetic += on_host && node->of_shapes;
@@ -346,7 +360,8 @@ static OrtStatus *refuse_session(const asking *self, const OrtNode *node, const 
   OrtStatus *status = leati_kernel_registry_find(self->registry, node, &form);
   if (!status) {
     /* The reason once more: others were given since. */
-    status = ask_node(self, node, &info);
+    bool fused_only = false;
+    status = ask_node(self, node, &info, &fused_only);
   }
   if (status) {
     return status;
@@ -432,7 +447,8 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   bool runs = true, worth = true;
   OrtStatus *status = leati_node_list_read(list, self->runtime, graph);
   for (size_t i = 0; i < list->count && !status; i++) {
-    status = ask_node(self, list->nodes[i].node, &list->nodes[i].info);
+    leati_listed_node *const node = &list->nodes[i];
+    status = ask_node(self, node->node, &node->info, &node->fused_only);
   }
   if (!status) {
     status = check_rest(self, graph, list, &runs);

@@ -30,6 +30,12 @@ static bool takes_on_host(const leati_listed_node *node, size_t input) {
   return node->info && (leati_bit(node->info->host_inputs, input) || (node->on_host && node->info->host_outputs == 0));
 }
 
+/* Whether what a node gives on the host, as Shape and Size do, follows from the shapes that it takes alone. What
+ * NonZero gives follows from what it takes on the host. */
+static bool asks_shapes(const leati_listed_node *node) {
+  return node->info && node->info->host_outputs != 0 && node->info->host_inputs == 0;
+}
+
 /* Inputs of a node, and what graphs inside of it take from around it. */
 typedef struct taken {
   size_t input_count;
@@ -111,13 +117,13 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
   }
   const leati_listed_node *giver = from >= 0 ? &self->list->nodes[from] : NULL;
   const bool given_on_host = giver && gives_on_host(giver, output);
-  /* As Shape does; what NonZero gives follows from what it takes on the host. */
-  const bool gives_itself =
-      giver && giver->info && leati_bit(giver->info->host_outputs, output) && giver->info->host_inputs == 0;
+  const bool gives_itself = giver && asks_shapes(giver) && leati_bit(giver->info->host_outputs, output);
   const size_t obstacle = gives_itself ? NONE : giver ? self->obstacles[from] : to;
   self->obstacles[to] = self->obstacles[to] == NONE ? obstacle : self->obstacles[to];
-  /* What shape arithmetic gives is taken on the device too, by nodes of its island. */
-  const bool joined = given_on_host && (on_host || (giver->on_host && self->list->nodes[to].info));
+  /* What shape arithmetic gives is taken on the device too, by nodes of its island. Where no more than its shape is
+   * asked for, as by the Size of a Shape, it need not be there. */
+  const bool joined = given_on_host && (on_host || (giver->on_host && self->list->nodes[to].info) ||
+                                        asks_shapes(&self->list->nodes[to]));
   if (on_host && !given_on_host) {
     self->nodes[to].wanted = false;
   }

@@ -15,6 +15,7 @@ typedef struct leati_listed_node {
   bool on_host;    /**< unless it is in an island, it is better left to the host (leati_shape_arithmetic_find()) */
   bool of_shapes;  /**< why, if `on_host`: it computes shapes; else what it takes and gives is on the host anyway */
   bool evaluated;  /**< in an island it is computed on the host where what it takes is known there */
+  bool fused_only; /**< only in an island can it run on the device */
   uint32_t island; /**< number of its island, from 1; 0: none (leati_islands_find()) */
 } leati_listed_node;
 

@@ -255,7 +255,8 @@ static bool belongs_on_host(const graph *self, const vertex *at) {
   if (!at->computes) {
     return false;
   }
-  bool fed = false;
+  /* What constants alone are taken for is folded on the device, unless all of it is used on the host. */
+  bool fed = at->feeds_host;
   for (size_t i = 0; i < at->origin_count; i++) {
     const origin *from = &at->origins[i];
     if (!from->present) {

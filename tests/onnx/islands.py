@@ -154,6 +154,15 @@ class Model:
         sizes = self.node("Cast", [self.node("Floor", [floats])], to=TensorProto.INT64)
         return self.node("Sub", [at, self.node("Expand", ["one", sizes])])
 
+    def ranked(self, at):
+        """Takes sums along axes that are counted from the number of dimensions, as bodies of functions do; the first
+        one follows from a constant that Squeeze takes as data and as its axes."""
+        if self.opset < 13:
+            return self.node("Neg", [at])
+        first = self.node("Add", [self.node("Squeeze", ["begin", "begin"]), "step"])
+        axes = self.node("Range", [first, self.node("Size", [self.node("Shape", [at])]), "step"])
+        return self.node("Sub", [at, self.node("Tanh", [self.node("ReduceSum", [at, axes])])])
+
     def grow(self, others):
         """Adds a step; `others` is the share of steps that Leat leaves to other providers."""
         at = self.value()
@@ -178,6 +187,7 @@ class Model:
                 lambda: self.counted(at),
                 lambda: self.padded(at),
                 lambda: self.floated(at),
+                lambda: self.ranked(at),
             ))()
         self.values.append(made)
 
