@@ -117,8 +117,7 @@ static bool read_scale(const leati_fusion *f, const leati_node *node, uint32_t b
 /* The bytes that DequantizeLinear makes a value of; false: nothing of that kind makes it. */
 static bool read_bytes(const leati_fusion *f, uint32_t v, uint32_t *out, float *out_scale, int64_t *out_zero) {
   const leati_node *const node = leati_fusion_maker(f, v);
-  if (!leati_fusion_is(node, LEATI_IS_DEQUANTIZE_LINEAR) ||
-      !read_scale(f, node, node->inputs[0], v, out_scale, out_zero)) {
+  if (!leati_fusion_dequantizes(node) || !read_scale(f, node, node->inputs[0], v, out_scale, out_zero)) {
     return false;
   }
   *out = node->inputs[0];
@@ -377,7 +376,7 @@ static bool read_end(const leati_fusion *f, uint32_t n, uint32_t *out_last, resu
   const leati_node *const node = &f->nodes[n];
   *out = (result){.scale = 0};
   *out_last = n;
-  if (leati_fusion_is(node, LEATI_IS_QUANTIZE_LINEAR)) {
+  if (leati_fusion_quantizes(node)) {
     const uint32_t x = node->inputs[0], y = node->outputs[0];
     if (leati_fusion_private_maker(f, x) == NULL || !read_scale(f, node, y, x, &out->scale, &out->zero_point)) {
       return false;

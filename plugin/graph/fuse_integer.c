@@ -100,7 +100,7 @@ static const leati_node *find_bytes(const values *all, uint32_t v, int32_t axis)
   const leati_node *const node = all->fusion != NULL                 ? leati_fusion_maker(all->fusion, v)
                                  : value->kind == LEATI_VALUE_RESULT ? &all->graph->nodes[value->source]
                                                                      : NULL;
-  if (!leati_fusion_is(node, LEATI_IS_DEQUANTIZE_LINEAR)) {
+  if (!leati_fusion_dequantizes(node)) {
     return NULL;
   }
   const known x = known_of(all, node->inputs[0]), scale = known_of(all, node->inputs[1]);
@@ -197,7 +197,7 @@ static int32_t take_operands(leati_fusion *f, uint32_t n, bool *out_done, leat_e
 bool leati_integer_takes(const leat_graph *graph, uint32_t v) {
   const values all = {.graph = graph};
   bool taken = !graph->values[v].is_output && graph->values[v].kind == LEATI_VALUE_RESULT &&
-               leati_fusion_is(&graph->nodes[graph->values[v].source], LEATI_IS_DEQUANTIZE_LINEAR);
+               leati_fusion_dequantizes(&graph->nodes[graph->values[v].source]);
   for (uint32_t n = taken ? graph->values[v].source : 0; n < graph->node_count && taken; ++n) {
     const leati_node *const node = &graph->nodes[n], *from[2];
     for (uint32_t i = 0; i < node->input_count && taken; ++i) {
@@ -278,7 +278,7 @@ static int32_t take_result(leati_fusion *f, uint32_t n, bool *out_done, leat_err
   const leati_node *const node = &f->nodes[n];
   product p;
   /* Of another precision than float32, or to another type than bytes, the operator's result is another one. */
-  if (!leati_fusion_is(node, LEATI_IS_QUANTIZE_LINEAR) || !is_one(f, node->inputs[1]) ||
+  if (!leati_fusion_quantizes(node) || !is_one(f, node->inputs[1]) ||
       leati_attributes_int(&node->attributes, "precision", 0) > 1 || !read_product(f, node->inputs[0], &p)) {
     return LEAT_OK;
   }

@@ -110,6 +110,14 @@ bool leati_fusion_is(const leati_node *node, leati_known_op op) {
   return node != NULL && node->known == op;
 }
 
+bool leati_fusion_quantizes(const leati_node *node) {
+  return leati_fusion_is(node, LEATI_IS_QUANTIZE_LINEAR) || leati_fusion_is(node, LEATI_IS_ORT_QUANTIZE_LINEAR);
+}
+
+bool leati_fusion_dequantizes(const leati_node *node) {
+  return leati_fusion_is(node, LEATI_IS_DEQUANTIZE_LINEAR) || leati_fusion_is(node, LEATI_IS_ORT_DEQUANTIZE_LINEAR);
+}
+
 const leati_node *leati_fusion_maker(const leati_fusion *f, uint32_t v) {
   return v != LEAT_GRAPH_NO_VALUE && f->makers[v] != NONE ? &f->nodes[f->makers[v]] : NULL;
 }

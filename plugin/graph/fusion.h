@@ -59,6 +59,9 @@ LEATI_FUSION_RULES(LEATI_FUSION_DECLARE)
 
 /** Whether a node is this operator; NULL is none. */
 bool leati_fusion_is(const leati_node *node, leati_known_op op);
+/** Whether a node is QuantizeLinear, or DequantizeLinear: ONNX's, or the contributed one that means the same. */
+bool leati_fusion_quantizes(const leati_node *node);
+bool leati_fusion_dequantizes(const leati_node *node);
 /** The node that runs to make value `v`, which may be LEAT_GRAPH_NO_VALUE; NULL: there is none. */
 const leati_node *leati_fusion_maker(const leati_fusion *f, uint32_t v);
 /** The same if the value is for one input alone, so that nobody else needs it. */

@@ -64,7 +64,9 @@
   X(UNSQUEEZE, "", "Unsqueeze", 1, 25)                                                              \
   X(WHERE, "", "Where", 9, 16)                                                                      \
   X(XOR, "", "Xor", 7, 7)                                                                           \
+  X(ORT_DEQUANTIZE_LINEAR, "com.microsoft", "DequantizeLinear", 1, 1)                               \
   X(ORT_FUSED_MATMUL, "com.microsoft", "FusedMatMul", 1, 1)                                         \
+  X(ORT_QUANTIZE_LINEAR, "com.microsoft", "QuantizeLinear", 1, 1)                                   \
   X(GEMM_FAST_GELU, "com.microsoft", "GemmFastGelu", 1, 1)                                          \
   X(TRANSPOSE_MATMUL, "com.microsoft", "TransposeMatMul", 1, 1)                                     \
   X(QUICK_GELU, "com.microsoft", "QuickGelu", 1, 1)                                                 \

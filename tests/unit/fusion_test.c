@@ -1093,6 +1093,26 @@ static uint32_t reshaped_to_something_else(network *n) {
   const int64_t other[] = {3, 2, 8};
   return flattened(n, add_input(n, SHAPE(2, 3, 8)), 8, other);
 }
+/* Two products of one tensor, reshaped alike, which are given with a head for each half of their columns. */
+static uint32_t reshaped_alike(network *n) {
+  const int64_t heads[] = {2, 3, 2, 4};
+  const uint32_t x = add_input(n, SHAPE(2, 3, 8));
+  uint32_t y[2];
+  for (uint32_t i = 0; i < 2; ++i) {
+    const uint32_t flat = NODE(n, "Reshape", 14, x, add_list(n, 2, (const int64_t[]){6, 8}));
+    const uint32_t made = NODE(n, "Gemm", 13, flat, constant(n, SHAPE(8, 8)), constant(n, SHAPE(8)));
+    y[i] = NODE(n, "Reshape", 14, made, add_list(n, 4, heads));
+  }
+  return NODE(n, "Mul", 14, y[0], y[1]);
+}
+static uint32_t reshaped_otherwise(network *n) {
+  const uint32_t x = add_input(n, SHAPE(2, 3, 8));
+  const uint32_t a = NODE(n, "Reshape", 14, x, add_list(n, 2, (const int64_t[]){6, 8}));
+  const uint32_t b = NODE(n, "Reshape", 14, x, add_list(n, 2, (const int64_t[]){12, 4}));
+  const uint32_t y = NODE(n, "MatMul", 13, a, constant(n, SHAPE(8, 4)));
+  const uint32_t z = NODE(n, "MatMul", 13, b, constant(n, SHAPE(4, 2)));
+  return NODE(n, "Mul", 14, y, NODE(n, "Reshape", 14, z, add_list(n, 2, (const int64_t[]){6, 4})));
+}
 static uint32_t gelu_with_another_half(network *n) {
   return gelu(n, add_input(n, SHAPE(8, 8)), 0.4, 0);
 }
@@ -1548,6 +1568,20 @@ static uint32_t decoded(network *n, DLDataType type, uint32_t scale, int64_t zer
 static uint32_t coded(network *n, DLDataType type, uint32_t x, int64_t zero) {
   return NODE(n, "QuantizeLinear", 13, x, scalar(n, 0.05f), zero_point(n, type, zero));
 }
+/* A quantised product by com.microsoft's operators, which a quantiser writes for types that ONNX's lack. */
+static uint32_t contributed(network *n, const char *name, uint32_t x) {
+  const uint32_t y = NODE(n, name, 1, x, scalar(n, 1.0f / 16), zero_point(n, u8_type, 128));
+  n->nodes[n->desc.node_count - 1].domain = "com.microsoft";
+  return y;
+}
+static uint32_t quantised_by_contributed(network *n) {
+  uint32_t x[2] = {add_input(n, SHAPE(5, 8)), constant(n, SHAPE(8, 12))};
+  for (uint32_t i = 0; i < 2; ++i) {
+    x[i] = contributed(n, "DequantizeLinear", contributed(n, "QuantizeLinear", x[i]));
+  }
+  const uint32_t y = contributed(n, "QuantizeLinear", NODE(n, "MatMul", 13, x[0], x[1]));
+  return contributed(n, "DequantizeLinear", y);
+}
 static uint32_t sum_of_bytes(network *n) {
   const uint32_t a = decoded(n, u8_type, scalar(n, 0.02f), 120), b = decoded(n, s8_type, scalar(n, 0.03f), -7);
   return coded(n, u8_type, NODE(n, "Relu", 14, NODE(n, "Add", 14, a, b)), 3);
@@ -1737,6 +1771,7 @@ static const scene scenes[] = {
     {"Conv 1, Clip 6", conv_clip_6, {DONE(ACTIVATION, 1)}, 1, 0},
     {"Clip 6 among others", chain_of_clip_6, {DONE(CHAIN, 1)}, 1, 0},
     {"Gemm with a matrix, Tanh", gemm_of_a_matrix, {DONE(ACTIVATION, 1)}, 1, 0},
+    {"products of what is reshaped alike", reshaped_alike, {DONE(FLATTEN, 1), DONE(PRODUCTS, 1)}, 2, 0},
     {"two layers", two_layers, {DONE(FLATTEN, 2), DONE(ACTIVATION, 1), DONE(RESIDUAL, 1)}, 2, 0},
     {"residual behind reshapes", residual_behind_reshapes, {DONE(RESIDUAL, 1)}, 1, 0},
     {"scale", scaled, {DONE(SCALE, 1)}, 1, 0},
@@ -1884,6 +1919,7 @@ static const scene scenes[] = {
     {"quantised convolution, Relu", quantised_image, {DONE(INTEGER, 3)}, 3, 0},
     {"quantised convolution, floats", quantised_image_to_floats, {DONE(INTEGER, 1)}, 2, 0},
     {"quantised product, bias", quantised_product, {DONE(INTEGER, 3)}, 3, 0},
+    {"quantised product, contributed", quantised_by_contributed, {DONE(INTEGER, 2)}, 3, 0},
     {"quantised Gemm", quantised_gemm, {DONE(INTEGER, 3)}, 3, 0},
     {"quantised product, needed as floats", quantised_and_needed, {DONE(INTEGER, 1)}, 5, 0},
     {"quantised rows", quantised_rows, {0}, 5, 0},
@@ -1975,6 +2011,7 @@ static const scene scenes[] = {
     {"Conv and a row", conv_with_a_row, {0}, 2, 0},
     {"Gemm with beta", gemm_with_beta, {0}, 2, 0},
     {"Reshape to another shape", reshaped_to_something_else, {0}, 1, 0},
+    {"products of what is reshaped otherwise", reshaped_otherwise, {0}, 3, 0},
     {"another Gelu", gelu_with_another_half, {DONE(CHAIN, 1)}, 1, 0},
     {"Gelu times something else", gelu_times_another, {DONE(CHAIN, 1)}, 1, 0},
     {"another slope", another_slope, {DONE(CHAIN, 1)}, 1, 0},
