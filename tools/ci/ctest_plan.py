@@ -22,7 +22,7 @@ LOADED = ('libleat_vulkan.so', 'libleat_host.so', 'libleat_batch.so', 'libleat_o
 # Tests that load nothing but what they name: programs that are linked with all that they test, and checks of files.
 COMPLETE = r'(unit|nulldriver|batch|lint|abi)(\.|$)'
 # What ./dev fetches for single tests, by their names.
-FETCHED = (('oldest', r'\.oldest(\.|$)'), ('wheel', r'wheel\.'), ('ray', r'example\.ray_serve$'),
+FETCHED = (('oldest', r'\.oldest(\.|$)'), ('genai', r'genai\.'), ('wheel', r'wheel\.'), ('ray', r'example\.ray_serve$'),
            ('serve', r'example\.one_process$|tools\.serving$'))
 
 

@@ -60,6 +60,18 @@ setup_oldest() {
   done
 }
 
+# setup_genai: onnxruntime-genai, for tests/genai. Sets LEAT_TEST_GENAI, the folder of packages that has it; all else
+# that it needs is in our environment.
+setup_genai() {
+  exec 9>"$DEPS/lock"
+  flock 9
+  environment "$DEPS/genai" tests/genai/requirements.txt "onnxruntime-genai, about 11 MB"
+  exec 9>&-
+  for LEAT_TEST_GENAI in "$DEPS"/genai/lib/python3*/site-packages; do
+    export LEAT_TEST_GENAI
+  done
+}
+
 # setup_wheel: what builds and tests the wheel. Sets LEAT_TEST_WHEEL for tests/wheel.
 setup_wheel() {
   exec 9>"$DEPS/lock"
