@@ -5,8 +5,8 @@
 usage: optimised.py LIBRARY
 
 All have to be wholly on Leat and to give what the CPU provider gives, and what the optimizer wrote may take no more
-islands and dispatches than the first, whose fusions are Leat's own. Exit status: 0, or 1 if that is not so, 77 without a
-device.
+islands and dispatches than the first, whose fusions are Leat's own. Exit status: 0, or 1 if that is not so, 77 without
+a device.
 """
 import os
 import sys
