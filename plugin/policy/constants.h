@@ -537,18 +537,18 @@
 #define LEATI_DYNAMIC_FILL 2u
 /** Bytes of the recurrent weights of a direction up to which a workgroup goes through all steps by itself, and steps
  * from which on it does. Larger: fewer dispatches; weights that one processor reads for each step, or layers of few
- * steps that many would share. From: reasoning (a processor of an H200 reads 64 to 128 bytes a cycle of what is near,
- * so 256 KiB take as long as a dispatch that waits for another). Measure: --tune. */
+ * steps that many would share. From: an H200, where no other value that --tune tries is faster. Measure: --tune. */
 #define LEATI_RECURRENT_WHOLE_MAX 262144u
 #define LEATI_RECURRENT_WHOLE_STEPS 2u
 /** Threads of such a workgroup at most. Larger: more of the weights in registers, steps at whose ends more threads
- * meet. From: reasoning. Measure: --tune. */
-#define LEATI_RECURRENT_THREADS 1024u
+ * meet. From: an H200 (1024: 5 % slower over eight rows, lstm-128x1x128 54 %; lstm-1x1x128 as fast). Measure: --tune.
+ */
+#define LEATI_RECURRENT_THREADS 512u
 /** Threads of a workgroup where each step is a dispatch. Larger: fewer elements of k for each, more sums to put
  * together. From: reasoning. Measure: nothing yet, the kernel's shared memory goes with it. */
 #define LEATI_RECURRENT_ROUND_THREADS 256u
 /** Workgroups in quarters of the processors that a dispatch of one step has at least. Larger: more and smaller ones,
- * which read what the states are anew. From: reasoning. Measure: --tune. */
+ * which read what the states are anew. From: an H200, likewise. Measure: --tune. */
 #define LEATI_RECURRENT_FILL_QUARTERS 3u
 /** Items that a thread of a strided copy moves at once, and items from which on it does; with fewer items more threads
  * share them. Larger: fewer workgroups, each with more loads in flight. From: reasoning. Measure: --tune. */
