@@ -33,10 +33,10 @@ runner=$PWD/leat-conformance plugin=$PWD/libleat_vulkan.so
 "$work/tree/conformance/mustpass/renew" "$runner"
 sh "$work/tree/docs/operators.sh" ./leat-info "$plugin"
 
-# Operators and types that would be lacking fail; no entry is left without a case, nor a type but the new one.
+# Operators and types that would be lacking fail; no entry or type is left without a case, but for the constant of the new type.
 "$runner" --quiet --batch=64 --all-operators "$plugin" --filter 'op.Cube.*' --filter 'op.Mirror.*' \
   --filter op.Trilu.version_90 --filter 'op.*.float8e4m3fn*'
-if "$runner" --untried "$plugin" | grep -v ' float8e4m3fn$'; then
+if "$runner" --untried "$plugin" | grep -vx 'ConstantOfShape 9 to 25 T2 float8e4m3fn'; then
   echo 'the examples have no case for these'
   exit 1
 fi

@@ -128,13 +128,18 @@ void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_ten
 #define I32_RANGE(from, to, ...) RANGE_OF(LEATI_REF_INT32, from, to, __VA_ARGS__)
 #define U8_RANGE(from, to, ...) RANGE_OF(LEATI_REF_UINT8, from, to, __VA_ARGS__)
 #define BOOLS(...) RANGE_OF(LEATI_REF_BOOL, 0, 1, __VA_ARGS__)
-/** Rows of the element types that nothing but moving takes; ROW(label, type, largest number, views). Those of 16 bits
- * have a size of their own. */
-#define OTHER_TYPES(ROW)                                                                                            \
-  ROW("float16", LEATI_REF_FLOAT16, 1000, VIEW_SLICED | VIEW_OFFSET), ROW("bfloat16", LEATI_REF_BFLOAT16, 1000, 0), \
-      ROW("float64", LEATI_REF_FLOAT64, 1000, 0), ROW("int16", LEATI_REF_INT16, 32767, 0),                          \
-      ROW("int8", LEATI_REF_INT8, 127, 0), ROW("uint64", LEATI_REF_UINT64, 2000000000, 0),                          \
-      ROW("uint32", LEATI_REF_UINT32, 2000000000, 0), ROW("uint16", LEATI_REF_UINT16, 65535, 0)
+/** Rows of the element types that nothing but moving takes; ROW(label, type, largest number, views, ...) gets what
+ * follows ROW too. Those of 16 bits have a size of their own. */
+#define OTHER_TYPES_FOR(ROW, ...)                                                                                    \
+  ROW("float16", LEATI_REF_FLOAT16, 1000, VIEW_SLICED | VIEW_OFFSET, __VA_ARGS__),                                   \
+      ROW("bfloat16", LEATI_REF_BFLOAT16, 1000, 0, __VA_ARGS__),                                                     \
+      ROW("float64", LEATI_REF_FLOAT64, 1000, 0, __VA_ARGS__), ROW("int16", LEATI_REF_INT16, 32767, 0, __VA_ARGS__), \
+      ROW("int8", LEATI_REF_INT8, 127, 0, __VA_ARGS__), ROW("uint64", LEATI_REF_UINT64, 2000000000, 0, __VA_ARGS__), \
+      ROW("uint32", LEATI_REF_UINT32, 2000000000, 0, __VA_ARGS__),                                                   \
+      ROW("uint16", LEATI_REF_UINT16, 65535, 0, __VA_ARGS__)
+/** The same; ROW(label, type, largest number, views). */
+#define OTHER_TYPES(ROW) OTHER_TYPES_FOR(OTHER_TYPE, ROW)
+#define OTHER_TYPE(named, t, most, views, ROW) ROW(named, t, most, views)
 /** Special floats in turn, each `times` times in a row; there are SPECIAL_COUNT of them. */
 #define F32_SPECIAL(times, ...) \
   { .fill = LEATI_FILL_SPECIAL, .type = LEATI_REF_FLOAT32, .low = times, DIMS(__VA_ARGS__) }

@@ -134,13 +134,13 @@
       PLAIN("Clip", type_label "_max_only", 13, MIXED(t, -10, 10, 7, 5, 3), ABSENT, BOUND(t, 1, 3))
 
 /* Elements of two other tensors of a type, which is only moved. */
-#define WHERE(type_label, t)                                                                                      \
-  {                                                                                                               \
-    .name = "Where", .label = type_label, .since_version = 16, .variants = VIEW_SLICED | VIEW_OFFSET, .inputs = { \
-      BOOLS(5, 7),                                                                                                \
-      RANGE_OF(t, 0, 100, 5, 7),                                                                                  \
-      RANGE_OF(t, 0, 100, 7)                                                                                      \
-    }                                                                                                             \
+#define WHERE_OF(named, t, most, views)                                                                      \
+  {                                                                                                          \
+    .name = "Where", .label = named, .since_version = 16, .variants = VIEW_SLICED | VIEW_OFFSET, .inputs = { \
+      BOOLS(5, 7),                                                                                           \
+      RANGE_OF(t, 0, 100, 5, 7),                                                                             \
+      RANGE_OF(t, 0, 100, 7)                                                                                 \
+    }                                                                                                        \
   }
 
 /* Cast to a type from float32, and from it to float32. */
@@ -894,14 +894,7 @@ static const leati_op_spec specs[] = {
      .label = "uint8",
      .since_version = 16,
      .inputs = {BOOLS(5, 7), U8_RANGE(0, 255, 5, 7), U8_RANGE(0, 255, 7)}},
-    WHERE("float16", LEATI_REF_FLOAT16),
-    WHERE("bfloat16", LEATI_REF_BFLOAT16),
-    WHERE("float64", LEATI_REF_FLOAT64),
-    WHERE("int16", LEATI_REF_INT16),
-    WHERE("int8", LEATI_REF_INT8),
-    WHERE("uint64", LEATI_REF_UINT64),
-    WHERE("uint32", LEATI_REF_UINT32),
-    WHERE("uint16", LEATI_REF_UINT16),
+    OTHER_TYPES(WHERE_OF),
     {.name = "Where", .label = "empty", .since_version = 16, .inputs = {BOOLS(3, 1), F32(3, 0), F32_SCALAR}},
     CASE("Max", "version_6", 6, NO_ATTRIBUTES, F32(5, 7), F32(5, 7), F32(5, 7)),
     CASE("Min", "version_6", 6, NO_ATTRIBUTES, F32(5, 7), F32(5, 7), F32(5, 7)),

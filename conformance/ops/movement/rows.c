@@ -12,16 +12,10 @@
       __VA_ARGS__                                                                             \
     }                                                                                         \
   }
-#define MOVED_TYPES(op, version, views, ...)                                          \
-  MOVED(op, "float16", LEATI_REF_FLOAT16, 1000, version, views, __VA_ARGS__),         \
-      MOVED(op, "bfloat16", LEATI_REF_BFLOAT16, 1000, version, views, __VA_ARGS__),   \
-      MOVED(op, "float64", LEATI_REF_FLOAT64, 1000, version, views, __VA_ARGS__),     \
-      MOVED(op, "int32", LEATI_REF_INT32, 2000000000, version, views, __VA_ARGS__),   \
-      MOVED(op, "int16", LEATI_REF_INT16, 32000, version, views, __VA_ARGS__),        \
-      MOVED(op, "int8", LEATI_REF_INT8, 127, version, views, __VA_ARGS__),            \
-      MOVED(op, "uint64", LEATI_REF_UINT64, 2000000000, version, views, __VA_ARGS__), \
-      MOVED(op, "uint32", LEATI_REF_UINT32, 2000000000, version, views, __VA_ARGS__), \
-      MOVED(op, "uint16", LEATI_REF_UINT16, 65000, version, views, __VA_ARGS__)
+#define MOVED_OTHER(named, t, most, own, op, version, views, ...) MOVED(op, named, t, most, version, views, __VA_ARGS__)
+#define MOVED_TYPES(op, version, views, ...)                                    \
+  MOVED(op, "int32", LEATI_REF_INT32, 2000000000, version, views, __VA_ARGS__), \
+      OTHER_TYPES_FOR(MOVED_OTHER, op, version, views, __VA_ARGS__)
 #define RATIO(t) \
   { .fill = LEATI_FILL_UNIFORM, .type = t, .low = 0.5, .high = 0.5, NO_DIMS }
 #define FILLED(type_label, value)                                                                                 \
@@ -130,20 +124,15 @@ static uint8_t uint8_value[] = {0xF1};
       RANGE_OF(t, 0, most, 4, 1, 6)                                                                         \
     }                                                                                                       \
   }
-#define EARLIER(op, version, outputs_, ...)                                                               \
-  EARLIER_TYPE(op, "float32_" #version, LEATI_REF_FLOAT32, 1000, version, outputs_, __VA_ARGS__),         \
-      EARLIER_TYPE(op, "float16_" #version, LEATI_REF_FLOAT16, 1000, version, outputs_, __VA_ARGS__),     \
-      EARLIER_TYPE(op, "bfloat16_" #version, LEATI_REF_BFLOAT16, 1000, version, outputs_, __VA_ARGS__),   \
-      EARLIER_TYPE(op, "float64_" #version, LEATI_REF_FLOAT64, 1000, version, outputs_, __VA_ARGS__),     \
-      EARLIER_TYPE(op, "int64_" #version, LEATI_REF_INT64, 2000000000, version, outputs_, __VA_ARGS__),   \
-      EARLIER_TYPE(op, "int32_" #version, LEATI_REF_INT32, 2000000000, version, outputs_, __VA_ARGS__),   \
-      EARLIER_TYPE(op, "int16_" #version, LEATI_REF_INT16, 32000, version, outputs_, __VA_ARGS__),        \
-      EARLIER_TYPE(op, "int8_" #version, LEATI_REF_INT8, 127, version, outputs_, __VA_ARGS__),            \
-      EARLIER_TYPE(op, "uint64_" #version, LEATI_REF_UINT64, 2000000000, version, outputs_, __VA_ARGS__), \
-      EARLIER_TYPE(op, "uint32_" #version, LEATI_REF_UINT32, 2000000000, version, outputs_, __VA_ARGS__), \
-      EARLIER_TYPE(op, "uint16_" #version, LEATI_REF_UINT16, 65000, version, outputs_, __VA_ARGS__),      \
-      EARLIER_TYPE(op, "uint8_" #version, LEATI_REF_UINT8, 255, version, outputs_, __VA_ARGS__),          \
-      EARLIER_TYPE(op, "bool_" #version, LEATI_REF_BOOL, 1, version, outputs_, __VA_ARGS__)
+#define EARLIER_OTHER(named, t, most, own, op, version, outputs_, ...) \
+  EARLIER_TYPE(op, named "_" #version, t, most, version, outputs_, __VA_ARGS__)
+#define EARLIER(op, version, outputs_, ...)                                                             \
+  EARLIER_TYPE(op, "float32_" #version, LEATI_REF_FLOAT32, 1000, version, outputs_, __VA_ARGS__),       \
+      EARLIER_TYPE(op, "int64_" #version, LEATI_REF_INT64, 2000000000, version, outputs_, __VA_ARGS__), \
+      EARLIER_TYPE(op, "int32_" #version, LEATI_REF_INT32, 2000000000, version, outputs_, __VA_ARGS__), \
+      EARLIER_TYPE(op, "uint8_" #version, LEATI_REF_UINT8, 255, version, outputs_, __VA_ARGS__),        \
+      EARLIER_TYPE(op, "bool_" #version, LEATI_REF_BOOL, 1, version, outputs_, __VA_ARGS__),            \
+      OTHER_TYPES_FOR(EARLIER_OTHER, op, version, outputs_, __VA_ARGS__)
 
 static const leati_op_spec specs[] = {
     VIEWED("Identity", "float32", 13, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
