@@ -112,6 +112,10 @@ class Which(unittest.TestCase):
     def test_an_operators_file(self):
         self.assertEqual(self.commands('plugin/ops/reduce/topk.c')[0], "./dev conformance -f 'op.TopK.*'")
 
+    def test_a_table_of_functions(self):
+        for room in 'plugin', 'conformance':
+            self.assertIn("-f 'op.Mish.*'", self.commands(room + '/ops/elementwise/functions.inc')[0])
+
     def test_a_kernel(self):
         self.assertIn("-f 'op.CumSum.*'", self.commands('plugin/ops/reduce/kernels/cumsum.comp')[0])
 

@@ -46,7 +46,9 @@ class Sources:
                     yield os.path.relpath(os.path.join(where, name), self.tree)
 
     def operators_named(self, path):
-        return set(re.findall(r'"(\w+)"', self.text(path))) & self.operators
+        """Those in quotes, and those of rows of a table of functions, such as OPERATOR(Abs, ...)."""
+        names = re.findall(r'"(\w+)"|^\w+\((\w+),', self.text(path), re.M)
+        return {quoted or row for quoted, row in names} & self.operators
 
     def operators_of_kernel(self, path):
         """Those of the files that use a kernel's source, also by way of what includes it."""
@@ -68,7 +70,7 @@ class Sources:
     def operators_of(self, path):
         if re.match(r'plugin/ops/\w+/(kernels/|room\.cmake$)', path):
             return self.operators_of_kernel(path)
-        if re.match(r'(plugin|conformance)/ops/\w+/\w+\.c$', path):
+        if re.match(r'(plugin|conformance)/ops/\w+/\w+\.(c|inc)$', path):
             return self.operators_named(path)
         return set()
 
