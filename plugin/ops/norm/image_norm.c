@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GroupNorm and SkipGroupNorm of com.microsoft: GroupNormalization of images that may have their channels last, with a
- * sum before it and an activation behind it. It is computed in float32, of images in NCHW layout. */
-#include <string.h>
-
+ * sum before it and an activation behind it, as one use of the kernel of norms. */
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
+#include "ops/core/divider.h"
 #include "ops/core/movement.h"
 #include "ops/elementwise/elementwise.h"
-#include "ops/elementwise/pointwise.h"
 #include "ops/norm/norm.h"
 #include "ops/norm/row_sharing.h"
 
@@ -16,6 +14,8 @@ static LEATI_TYPE(type_parameters, "M", LEATI_TYPES_REAL);
 static LEATI_ATTRIBUTE(attribute_activation, "activation", INT);
 static LEATI_ATTRIBUTE(attribute_channels_last, "channels_last", INT);
 static LEATI_ATTRIBUTE(attribute_groups, "groups", INT);
+
+enum { X, SCALE, BIAS, SKIP, ADDEND, INPUTS };
 
 typedef struct image_norm_state {
   int64_t groups;
@@ -97,7 +97,14 @@ static int32_t image_norm_infer(const leat_op *op, const leati_call *call, leat_
   return LEAT_OK;
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------------------ */
+/* The record of kernels/norm.comp with IMAGE. */
+typedef struct image_norm_args {
+  leati_norm_args norm;
+  uint32_t run, pitch;
+  leati_divider per_run;
+  uint32_t image, group;
+  uint32_t pixels, channels;
+} image_norm_args;
 
 /* Compact float32 of a view. */
 static int32_t add_floats(leati_planner *planner, const leati_view *view, leati_view *out, leat_error *err) {
@@ -108,90 +115,68 @@ static int32_t add_floats(leati_planner *planner, const leati_view *view, leati_
   return leati_plan_cast(planner, view, out, err);
 }
 
-/* What is normalised: x, or its sum with skip and bias, which output 1 takes if it is wanted. */
-static int32_t add_sum(const leat_op *op, leati_planner *planner, const leati_call *call, leati_view *out,
-                       leat_error *err) {
-  const image_norm_state *const state = leati_op_state_const(op);
-  const leati_view *const bias = leati_input(call, 4), *const wanted = leati_output(call, 1);
-  static const leati_program programs[] = {
-      {.input_count = 2, .step_count = 1, .steps = {{LEAT_EW_ADD, {0, 1}}}},
-      {.input_count = 3, .step_count = 2, .steps = {{LEAT_EW_ADD, {0, 1}}, {LEAT_EW_ADD, {3, 2}}}},
-  };
-  *out = in_nchw(state, &call->inputs[0]);
-  if (!has_skip(op)) {
-    return LEAT_OK;
-  }
-  leati_view inputs[3] = {*out, skip_in_nchw(state, &call->inputs[3])};
-  if (bias != NULL) {
-    const int64_t shape[] = {bias->shape[0], 1, 1}, strides[] = {bias->strides[0], 0, 0};
-    inputs[2] = *bias;
-    leati_view_reshape(&inputs[2], 3, shape, strides);
-  }
-  if (wanted != NULL) {
-    *out = in_nchw(state, wanted);
-  } else {
-    leati_view sum = {.type = out->type, .ndim = 4};
-    memcpy(sum.shape, out->shape, sizeof(sum.shape));
-    LEATI_TRY(leati_plan_temporary(planner, &sum, err));
-    *out = sum;
-  }
-  return leati_plan_program(planner, &programs[bias != NULL], inputs, out, err);
-}
-
-/* Norm of `x` into `y`, compact float32 both. */
-static int32_t add_norm(const image_norm_state *state, leati_planner *planner, const leati_call *call,
-                        const leati_view *x, const leati_view *y, leat_error *err) {
-  leati_view scale, bias;
-  LEATI_TRY(add_floats(planner, &call->inputs[1], &scale, err));
-  LEATI_TRY(add_floats(planner, &call->inputs[2], &bias, err));
-  const int64_t pixels = x->shape[2] * x->shape[3], channels = x->shape[1] / state->groups;
-  leati_norm_job job = {.x = x,
-                        .scale = &scale,
-                        .bias = &bias,
-                        .y = y,
-                        .args = {.rows = (uint32_t)(x->shape[0] * state->groups),
-                                 .count = (uint32_t)(channels * pixels),
-                                 .skip_rows = 1,
-                                 .period = (uint32_t)state->groups,
-                                 .step = (uint32_t)channels,
-                                 .spread = (uint32_t)pixels,
-                                 .epsilon = state->epsilon}};
-  return leati_plan_norm(planner, &job, err);
-}
-
-/* The result of float32 as it is wanted: behind the activation, in its type and layout. */
-static int32_t add_result(const image_norm_state *state, leati_planner *planner, const leati_view *normed,
-                          const leati_view *y, leat_error *err) {
-  static const leati_program silu = {
-      .input_count = 1, .step_count = 1, .constant_count = 1, .steps = {{LEAT_EW_SWISH, {0, -1}}}, .constants = {1.0f}};
-  leati_view last = *normed;
-  if (state->activated) {
-    if (y->type == LEAT_TYPE_FLOAT32) {
-      return leati_plan_program(planner, &silu, normed, y, err);
-    }
-    LEATI_TRY(leati_plan_wide(planner, normed, &last, err));
-    LEATI_TRY(leati_plan_program(planner, &silu, normed, &last, err));
-  }
-  return y->type == LEAT_TYPE_FLOAT32 ? leati_plan_strided_copy(planner, &last, y, err)
-                                      : leati_plan_cast(planner, &last, y, err);
+/* Where the elements of groups are, and their channels. `nchw`: a view of the images with their channels in
+ * dimension 1.
+ */
+static image_norm_args args_of(const image_norm_state *state, const leati_view *nchw) {
+  const uint32_t pixels = (uint32_t)(nchw->shape[2] * nchw->shape[3]), channels = (uint32_t)nchw->shape[1];
+  const uint32_t groups = (uint32_t)state->groups, each = channels / groups;
+  const uint32_t run = state->channels_last ? each : each * pixels;
+  return (image_norm_args){.norm = {.rows = (uint32_t)nchw->shape[0] * groups,
+                                    .count = each * pixels,
+                                    .epsilon = state->epsilon,
+                                    .period = groups,
+                                    .step = each,
+                                    .spread = 1,
+                                    .skip_rows = 1},
+                           .run = run,
+                           .pitch = channels,
+                           .per_run = leati_divider_of(run),
+                           .image = channels * pixels,
+                           .group = run,
+                           .pixels = state->channels_last ? 0 : pixels,
+                           .channels = channels};
 }
 
 static int32_t image_norm_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const image_norm_state *const state = leati_op_state_const(op);
-  leati_view given, x, normed;
-  if (call->outputs[0].count == 0) {
+  const leati_view *const y = &call->outputs[0], *const total = leati_output(call, 1);
+  leati_view views[INPUTS] = {{.present = false}};
+  if (y->count == 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(leati_check_rows_size(&call->outputs[0], err));
-  const leati_view y = in_nchw(state, &call->outputs[0]);
-  LEATI_TRY(add_sum(op, planner, call, &given, err));
-  LEATI_TRY(add_floats(planner, &given, &x, err));
-  if (!state->activated && y.compact && y.type == LEAT_TYPE_FLOAT32) {
-    return add_norm(state, planner, call, &x, &y, err);
+  LEATI_TRY(leati_check_rows_size(y, err));
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    if (i == SCALE || i == BIAS) {
+      LEATI_TRY(add_floats(planner, &call->inputs[i], &views[i], err));
+    } else if (leati_input(call, i) != NULL) {
+      LEATI_TRY(leati_plan_compact(planner, &call->inputs[i], &views[i], err));
+    }
   }
-  LEATI_TRY(leati_plan_wide(planner, &y, &normed, err));
-  LEATI_TRY(add_norm(state, planner, call, &x, &normed, err));
-  return add_result(state, planner, &normed, &y, err);
+  const leati_view nchw = in_nchw(state, y);
+  image_norm_args args = args_of(state, &nchw);
+  const bool skip = views[SKIP].present, whole = skip && views[SKIP].count == y->count;
+  const leati_row_sharing share = leati_row_sharing_of(planner->device, true, args.norm.rows, args.norm.count);
+  const leati_view *const fours[] = {&views[X], y, total, whole ? &views[SKIP] : NULL};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_row_kernel(planner->device, LEATI_KERNELS_IMAGE_NORM,
+                                              LEATI_KERNELS_IMAGE_NORM_SHUFFLED, y->type),
+                   .constants.norm = {.rows_spec = share.spec,
+                                      .group = share.group,
+                                      .held = share.held,
+                                      .quads = leati_rows_in_fours(args.run, fours, 4),
+                                      .skip = !skip   ? 0
+                                              : whole ? 1
+                                                      : 2,
+                                      .sets = 1,
+                                      .gate = state->activated ? LEATI_NORM_SIGMOID : LEATI_NORM_NO_GATE}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({&views[X], &args.norm.x}, {&views[SCALE], &args.norm.scale}, {&views[BIAS], &args.norm.bias},
+                  {&views[SKIP], &args.norm.skip}, {&views[ADDEND], &args.norm.addend}),
+      LEATI_WRITES({y, &args.norm.y}, {total, &args.norm.total})};
+  leati_groups_linear(planner->device, args.norm.rows, share.per_group, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
@@ -225,8 +210,7 @@ static int32_t image_norm_create(leat_op *op, const leati_op_desc *desc, leat_er
       LEATI_ATTRIBUTES(&attribute_activation, &attribute_channels_last, &leati_attribute_epsilon, &attribute_groups), \
       __VA_ARGS__, .state_size = sizeof(image_norm_state), .least_rank = 4, .most_rank = 4,                           \
       .supports = image_norm_supports, .create = image_norm_create, .infer = image_norm_infer,                        \
-      LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_NORM, LEATI_KERNELS_POINTWISE), .plan = image_norm_plan,        \
-      .reads_view = leati_reads_any_view)
+      LEATI_KERNELS(LEATI_KERNELS_IMAGE_NORM), .plan = image_norm_plan)
 
 static const leati_op_def ops[] = {
     IMAGE_NORM("GroupNorm", (3, 3), (1, 1), LEATI_INPUT_TYPES(0, 1, 1)),

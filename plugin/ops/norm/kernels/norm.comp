@@ -6,6 +6,9 @@
 #include "core/kernels/reals.glsl"
 #include "core/kernels/math.glsl"
 #include "reduce/kernels/rows.glsl"
+#ifdef IMAGE
+#include "core/kernels/divider.glsl"
+#endif
 
 LEAT_CONSTANT(uint, HELD, 0);  // fours of a row that a thread keeps, up to HELD_MOST; 0: the row is read three times
 LEAT_CONSTANT(uint, QUADS, 0); // 1: fours are whole and aligned
@@ -34,6 +37,15 @@ struct Args {
   uint words, places, kinds; // lines of x, skip and addend
   uint sequence, position_count;
 #endif
+#ifdef IMAGE
+  // A row is a group of the channels of an image, in runs of neighbours: pixels with channels last, else one run. Scale
+  // and bias are of float32, and what an element of y is gated by is itself.
+  uint run, pitch;         // elements of a run, and from one to the next
+  Divider per_run;
+  uint image, group;       // elements from one image, and from one of its groups, to the next
+  uint pixels;             // elements of a channel that are neighbours; 0: channels are last
+  uint channels;           // of an image, for skip of a line each
+#endif
 };
 LEAT_ARGS
 
@@ -45,15 +57,25 @@ LEAT_ROW_COMBINE(row_sum, float, space, add)
 
 uint base, skip_base, first; // of the row, in x, skip, and scale and bias
 
+// Where element i of a row is, from its first on. Fours that are moved at once are of one run.
+#ifdef IMAGE
+uint place_of(uint i) {
+  const uint run = divide(i, args.per_run);
+  return run * args.pitch + (i - run * args.run);
+}
+#else
+uint place_of(uint i) { return i; }
+#endif
+
 // Four elements from `from` on; 0 for those past the end of the row.
 vec4 four_of(uint64_t p, uint from, uint quad) {
   if (QUADS != 0) {
-    return QUAD(p, (from >> 2) + quad);
+    return QUAD(p, (from + place_of(quad * 4)) >> 2);
   }
   vec4 values = vec4(0);
   [[unroll]] for (uint k = 0; k < 4; ++k) {
     if (quad * 4 + k < args.count) {
-      values[k] = ELEMENT(p, from + quad * 4 + k);
+      values[k] = ELEMENT(p, from + place_of(quad * 4 + k));
     }
   }
   return values;
@@ -61,12 +83,12 @@ vec4 four_of(uint64_t p, uint from, uint quad) {
 
 void four_to(uint64_t p, uint quad, vec4 values) {
   if (QUADS != 0) {
-    REALS4(p).v[(base >> 2) + quad] = NARROW4(values);
+    REALS4(p).v[(base + place_of(quad * 4)) >> 2] = NARROW4(values);
     return;
   }
   [[unroll]] for (uint k = 0; k < 4; ++k) {
     if (quad * 4 + k < args.count) {
-      REALS(p).v[base + quad * 4 + k] = NARROW(values[k]);
+      REALS(p).v[base + place_of(quad * 4 + k)] = NARROW(values[k]);
     }
   }
 }
@@ -94,6 +116,35 @@ vec4 line_four(uint64_t table, int line, uint quad) {
 vec4 load(uint quad) {
   return (line_four(args.x, word, quad) + line_four(args.skip, place, quad)) + line_four(args.addend, kind, quad);
 }
+#elif defined(IMAGE)
+// The channel of element i, in its image.
+uint channel_of(uint i) {
+  return first + (args.pixels == 0 ? i - divide(i, args.per_run) * args.run : i / args.pixels);
+}
+
+// Elements of channels, for four of the row, from `from` on.
+vec4 channels_of(uint64_t p, uint from, uint quad) {
+  vec4 values = vec4(0);
+  [[unroll]] for (uint k = 0; k < 4; ++k) {
+    if (quad * 4 + k < args.count) {
+      values[k] = ELEMENT(p, from + channel_of(quad * 4 + k));
+    }
+  }
+  return values;
+}
+
+// What is normalised is the sum as output 1 has it.
+vec4 load(uint quad) {
+  vec4 values = four_of(args.x, base, quad);
+  if (SKIP != 0) {
+    values += SKIP == 1 ? four_of(args.skip, base, quad) : channels_of(args.skip, skip_base, quad);
+    values = WIDEN4(NARROW4(values));
+    if (args.addend != 0) {
+      values = WIDEN4(NARROW4(values + channels_of(args.addend, 0, quad)));
+    }
+  }
+  return values;
+}
 #else
 vec4 load(uint quad) {
   vec4 values = four_of(args.x, base, quad);
@@ -107,6 +158,18 @@ vec4 load(uint quad) {
 }
 #endif
 
+#ifdef IMAGE
+// Scale or bias of four elements.
+vec4 set_of(uint64_t p, uint quad, float otherwise) {
+  vec4 values = vec4(otherwise);
+  [[unroll]] for (uint k = 0; k < 4; ++k) {
+    if (quad * 4 + k < args.count) {
+      values[k] = F32(p).v[channel_of(quad * 4 + k)];
+    }
+  }
+  return values;
+}
+#else
 // Scale or bias of four elements; `otherwise` where there is none.
 vec4 set_of(uint64_t p, uint quad, float otherwise) {
   vec4 values = vec4(otherwise);
@@ -124,6 +187,7 @@ vec4 set_of(uint64_t p, uint quad, float otherwise) {
   }
   return values;
 }
+#endif
 
 float sum_of(vec4 values) { return (values.x + values.y) + (values.z + values.w); }
 
@@ -136,8 +200,13 @@ float distances_of(uint quad, vec4 values, float mean) {
   return fma(away.x, away.x, away.y * away.y) + fma(away.z, away.z, away.w * away.w);
 }
 
-vec4 gate_of(uint quad) {
+// What four elements are multiplied by.
+vec4 gate_of(uint quad, vec4 normal) {
+#ifdef IMAGE
+  const vec4 gate = normal;
+#else
   const vec4 gate = four_of(args.gate, base, quad);
+#endif
   const vec4 opened = vec4(leat_sigmoid(gate.x), leat_sigmoid(gate.y), leat_sigmoid(gate.z), leat_sigmoid(gate.w));
   return GATE == 1 ? gate * opened : opened;
 }
@@ -147,7 +216,7 @@ void store(uint quad, vec4 values, float mean, float inverse, vec4 scale, vec4 b
     four_to(args.total, quad, values);
   }
   const vec4 normal = fma((values - mean) * inverse, scale, bias);
-  four_to(args.y, quad, GATE != 0 ? normal * gate_of(quad) : normal);
+  four_to(args.y, quad, GATE != 0 ? normal * gate_of(quad, normal) : normal);
 }
 
 void main() {
@@ -160,6 +229,10 @@ void main() {
   base = row * args.count;
   skip_base = SKIP < 2 ? base : row % args.skip_rows * args.count;
   first = SETS != 0 ? row % args.period * args.step : 0;
+#ifdef IMAGE
+  base = row / args.period * args.image + row % args.period * args.group;
+  skip_base = row / args.period * args.channels;
+#endif
 #ifdef EMBED
   if (row < args.rows) {
     find_lines(row);
