@@ -489,8 +489,12 @@ OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_regis
                                  const leati_capability_wishes *wishes, leati_capability_findings *findings) {
   const leati_runtime *runtime = device->runtime;
   const OrtNode *parent = NULL;
+  bool reached = true;
   OrtStatus *status = runtime->ort->Graph_GetParentNode(graph, &parent);
-  if (status) {
+  if (!status && parent) {
+    status = leati_control_flow_has_body(runtime, parent, &reached);
+  }
+  if (status || !reached) {
     return status;
   }
   char reason[REASON_SIZE] = "";

@@ -45,6 +45,19 @@ bool leati_control_flow_is(const leat_op_info *info) {
   return info >= infos && info < infos + LEATI_CONTROL_FLOW_COUNT;
 }
 
+OrtStatus *leati_control_flow_has_body(const leati_runtime *runtime, const OrtNode *parent, bool *out) {
+  const char *type = NULL, *domain = NULL;
+  OrtStatus *status = runtime->ort->Node_GetOperatorType(parent, &type);
+  if (!status) {
+    status = runtime->ort->Node_GetDomain(parent, &domain);
+  }
+  *out = false;
+  for (uint32_t i = 0; i < LEATI_CONTROL_FLOW_COUNT && !status && !*out; i++) {
+    *out = strcmp(type, infos[i].name) == 0 && (domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0);
+  }
+  return status;
+}
+
 /* ---- What the kernels need done on the device ---------------------------------------------------------------------
  */
 

@@ -24,6 +24,16 @@ const leat_op_info *leati_control_flow_info(uint32_t index);
  * @param info [in] any entry */
 bool leati_control_flow_is(const leat_op_info *info);
 
+/** Tells whether a graph that is a part of a node is a body of If, Loop or Scan. Of other operators' ONNX Runtime does
+ * not bring to the device what they are given: com.microsoft's BeamSearch and its kind run on the host and hand their
+ * decoders memory of the host.
+ * @threads any
+ * @param runtime [in] the tables
+ * @param parent [in] the node
+ * @param out [out] whether it is one of them
+ * @return NULL, or what went wrong */
+OrtStatus *leati_control_flow_has_body(const leati_runtime *runtime, const OrtNode *parent, bool *out);
+
 /** Makes the kernel of a node (OrtKernelCreateFunc).
  * @threads any
  * @param state [in] a leati_kernel_source of leati_control_flow_info() that outlives the kernel
