@@ -796,6 +796,21 @@ typedef struct leat_event_api {
  * - Einsum may sum up what one operand alone has before it multiplies, and multiplies three from the left; each step is
  *   rounded to the type. A dimension of size 1 is repeated where others with its label are larger, in other operands.
  *   Letters of a result that is not given are in the order of their codes, capitals first.
+ * - Of domain "leat" linear algebra, version 1, on each matrix of a batch, the last two dimensions, by the conventions
+ * of LAPACK. `info` has a number (int32) for each matrix; 0: all went well. LU(A) gives the factors L, below a diagonal
+ * of ones that is not stored, and U of A with rows swapped, in one tensor; `pivots` (int32, from 1): row k was swapped
+ * with row pivots[k], for k from the first to the last; and info, the number, from 1, of the first element of U's
+ * diagonal that is 0: the factors are right all the same. Of equal pivots the first is taken. LUSolve(LU, pivots, B)
+ * gives X of A X = B, with transpose = 1 of A' X = B; a pivot that names no row swaps nothing. TriangularSolve(A, B)
+ * gives X of A X = B, with transpose = 1 of A' X = B, with right = 1 of X A = B or X A' = B. Of A the lower triangle is
+ * read, with upper = 1 the upper one, with unit_diagonal = 1 not the diagonal, which counts as ones. Cholesky(A) gives
+ * the lower triangular L of L L' = A, of which the lower triangle is read, with upper = 1 the upper triangular U of U'
+ * U = A, of which the upper one is; info is the number of the first row and column up to which A is not positive
+ * definite, and the factor then is any numbers. CholeskySolve(L, B) gives X of A X = B, of a factor that the same
+ * `upper` describes. Solutions give info as a second output, which may be left out: the first element of the diagonal
+ * that is 0. Of such a matrix X is B as it was given.
+ * - Det of matrices without elements is 1, Inverse of com.microsoft of a matrix that has none NaN throughout.
+ * - OneHot cuts fractions off indices and depth.
  *
  * Of domain com.microsoft what stands for several operators gives what these give one after the other, each rounded to
  * the type:

@@ -101,6 +101,7 @@ static void choose_abilities(const leat_device *device, bool pages, abilities *o
   LEATI_REQUIRED_FEATURES(ENABLE)
 #undef ENABLE
   out->f.v12.shaderFloat16 = physical->has_float16 ? VK_TRUE : VK_FALSE;
+  out->f.core.features.shaderFloat64 = physical->has_float64 ? VK_TRUE : VK_FALSE;
   out->f.v12.hostQueryReset = physical->has_query_reset ? VK_TRUE : VK_FALSE;
   if (pages) {
     add_extension(out, VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);

@@ -125,6 +125,7 @@ static void report_features(report *r, int32_t number, const leati_physical *phy
   add(r, number, "features.used", "%s", used);
   add(r, number, "features.missing", "%s", missing);
   add(r, number, "features.shaderFloat16", "%s", physical->has_float16 ? "yes" : "no");
+  add(r, number, "features.shaderFloat64", "%s", physical->has_float64 ? "yes" : "no");
   report_matrices(r, number, physical);
   report_float32(r, number, physical);
   report_dots(r, number, physical);

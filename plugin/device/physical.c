@@ -306,6 +306,7 @@ static void read_features(leati_physical *physical) {
   LEATI_KERNEL_FEATURES(NOTE)
 #undef NOTE
   physical->has_float16 = f.v12.shaderFloat16 == VK_TRUE;
+  physical->has_float64 = f.core.features.shaderFloat64 == VK_TRUE;
   physical->has_query_reset = f.v12.hostQueryReset == VK_TRUE;
 }
 

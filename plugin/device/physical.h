@@ -30,6 +30,7 @@ typedef struct leati_matrix_shape {
  * leati_features and the member. */
 #define LEATI_KERNEL_FEATURES(X)         \
   X(9, v12, shaderFloat16)               \
+  X(10, core.features, shaderFloat64)    \
   X(11, core.features, shaderInt64)      \
   X(22, core.features, shaderInt16)      \
   X(39, v12, shaderInt8)                 \
@@ -53,6 +54,7 @@ typedef struct leati_physical {
   char reason[256];     /**< why it is not usable */
   bool discrete;        /**< a GPU with memory of its own */
   bool has_float16;     /**< shaderFloat16 */
+  bool has_float64;     /**< shaderFloat64 */
   bool converts_halves; /**< a module may ask that conversions of float16 keep subnormal numbers and round to nearest
                            even (VkPhysicalDeviceFloatControlsProperties) */
   bool has_budget;      /**< VK_EXT_memory_budget */
@@ -95,8 +97,8 @@ typedef struct leati_features {
   VkPhysicalDeviceVulkan12Features v12;
 } leati_features;
 
-/** The features that a usable device has; all of them are enabled. Beside them shaderFloat16 and hostQueryReset are,
- * where there are such. */
+/** The features that a usable device has; all of them are enabled. Beside them shaderFloat16, shaderFloat64 and
+ * hostQueryReset are, where there are such. */
 #define LEATI_REQUIRED_FEATURES(X) \
   X(core.features, shaderInt64)    \
   X(core.features, shaderInt16)    \

@@ -28,6 +28,7 @@ OPERATOR_ROOMS = {
     'recurrent': ['core', 'elementwise', 'product', 'quantize'],
     'state': ['core', 'elementwise', 'reduce'],
     'experts': ['core', 'reduce'],
+    'linalg': ['core', 'movement'],
 }
 MADE = 'plugin/ops/'
 OPS = [MADE, *(f'plugin/ops/{room}/' for room in OPERATOR_ROOMS)]

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Trilu. */
+#include "ops/movement/trilu.h"
+
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
@@ -34,32 +36,36 @@ static int32_t trilu_infer(const leat_op *op, const leati_call *call, leat_shape
   return leati_infer_same(op, call, out, err);
 }
 
-static int32_t trilu_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const trilu_state *const state = leati_op_state_const(op);
-  const leati_view *const dst = &call->outputs[0];
-  const leati_view *const k = leati_input(call, 1);
-  if (dst->count == 0) {
-    return LEAT_OK;
-  }
-  leati_view src;
-  LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &src, err));
+int32_t leati_plan_trilu(leati_planner *planner, const leati_view *src, const leati_view *dst, bool upper,
+                         int32_t diagonal, leat_error *err) {
+  leati_view from;
+  LEATI_TRY(leati_plan_compact(planner, src, &from, err));
   LEATI_TRY(leati_check_reach(dst, "Trilu", err));
   const trilu_args args = {
       .count = (uint32_t)dst->count,
       .rows = (uint32_t)dst->shape[dst->ndim - 2],
       .columns = (uint32_t)dst->shape[dst->ndim - 1],
-      .diagonal = k == NULL ? 0 : (int32_t)leati_clamp(leati_host_int(k, 0), -INT32_MAX, INT32_MAX),
-      .upper = state->upper ? 1 : 0,
+      .diagonal = diagonal,
+      .upper = upper ? 1 : 0,
   };
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_TRILU, dst->item_size)},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS({&src, &args.src}),
+      LEATI_READS({&from, &args.src}),
       LEATI_WRITES({dst, &args.dst}),
   };
   leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+static int32_t trilu_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const trilu_state *const state = leati_op_state_const(op);
+  const leati_view *const k = leati_input(call, 1);
+  const int32_t diagonal = k == NULL ? 0 : (int32_t)leati_clamp(leati_host_int(k, 0), -INT32_MAX, INT32_MAX);
+  return call->outputs[0].count == 0
+             ? LEAT_OK
+             : leati_plan_trilu(planner, &call->inputs[0], &call->outputs[0], state->upper, diagonal, err);
 }
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
