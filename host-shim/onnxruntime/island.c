@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "callee.h"
+#include "compute_target.h"
 #include "graph_description.h"
 
 /* Rewritings that a message lists at most. */
@@ -12,7 +12,7 @@
 
 typedef struct island {
   OrtNodeComputeInfo base;
-  leati_callee callee;
+  leati_compute_target target;
 } island;
 
 /* There is nothing to keep for a session beside the island itself, which belongs to one. */
@@ -25,7 +25,7 @@ static OrtStatus *ORT_API_CALL island_create_state(OrtNodeComputeInfo *self, Ort
 
 static OrtStatus *ORT_API_CALL island_compute(OrtNodeComputeInfo *self, void *state, OrtKernelContext *context) {
   (void)state;
-  return leati_callee_compute(&((island *)self)->callee, context);
+  return leati_compute_target_run(&((island *)self)->target, context);
 }
 
 static void ORT_API_CALL island_release_state(OrtNodeComputeInfo *self, void *state) {
@@ -43,16 +43,16 @@ static char *make_label(const leat_graph_desc *graph) {
   return length < 0 ? NULL : label;
 }
 
-static void log_nodes(const leati_callee *callee, const OrtLogger *logger, const leat_graph_desc *graph) {
+static void log_nodes(const leati_compute_target *target, const OrtLogger *logger, const leat_graph_desc *graph) {
   for (uint32_t i = 0; i < graph->node_count; i++) {
-    leati_ort_log(callee->runtime, logger, ORT_LOGGING_LEVEL_VERBOSE, LEATI_PROVIDER_NAME ": %s node '%s' is in the %s",
-                  graph->nodes[i]->op, graph->nodes[i]->name, callee->label);
+    leati_ort_log(target->runtime, logger, ORT_LOGGING_LEVEL_VERBOSE, LEATI_PROVIDER_NAME ": %s node '%s' is in the %s",
+                  graph->nodes[i]->op, graph->nodes[i]->name, target->label);
   }
 }
 
 /* "; rewritten: bias 12, activation 6", or nothing. */
-static void describe_fusions(const leati_callee *callee, char *text, size_t size) {
-  const leat_graph_api *const api = callee->runtime->leat->graph;
+static void describe_fusions(const leati_compute_target *target, char *text, size_t size) {
+  const leat_graph_api *const api = target->runtime->leat->graph;
   leat_graph_fusion list[FUSIONS_MAX];
   uint32_t count = FUSIONS_MAX;
   size_t used = 0;
@@ -60,7 +60,7 @@ static void describe_fusions(const leati_callee *callee, char *text, size_t size
   for (uint32_t i = 0; i < FUSIONS_MAX; i++) {
     list[i] = (leat_graph_fusion){.struct_size = sizeof(list[i])};
   }
-  if (api->fusions(callee->graph, &count, list, NULL) != LEAT_OK) {
+  if (api->fusions(target->graph, &count, list, NULL) != LEAT_OK) {
     return;
   }
   for (uint32_t i = 0; i < count && i < FUSIONS_MAX && used < size; i++) {
@@ -72,42 +72,42 @@ static void describe_fusions(const leati_callee *callee, char *text, size_t size
 }
 
 /* Says what a launch takes, once the shapes of some launch are known. */
-static void log_graph(const leati_callee *callee, const OrtLogger *logger) {
-  const leati_runtime *runtime = callee->runtime;
+static void log_graph(const leati_compute_target *target, const OrtLogger *logger) {
+  const leati_runtime *runtime = target->runtime;
   leat_graph_info info = {.struct_size = sizeof(info)};
   char fusions[512];
-  if (!callee->graph || !leati_ort_log_wanted(runtime, logger, ORT_LOGGING_LEVEL_INFO) ||
-      runtime->leat->graph->info(callee->graph, &info, NULL) != LEAT_OK || !info.plan_count) {
+  if (!target->graph || !leati_ort_log_wanted(runtime, logger, ORT_LOGGING_LEVEL_INFO) ||
+      runtime->leat->graph->info(target->graph, &info, NULL) != LEAT_OK || !info.plan_count) {
     return;
   }
-  describe_fusions(callee, fusions, sizeof(fusions));
+  describe_fusions(target, fusions, sizeof(fusions));
   leati_ort_log(runtime, logger, ORT_LOGGING_LEVEL_INFO,
                 LEATI_PROVIDER_NAME
                 ": %s: %llu launches, of %u dispatches in %u levels and %u copies; %llu bytes of constants, %llu of "
                 "arena; %llu pipelines compiled by launches%s",
-                callee->label, (unsigned long long)info.launch_count, info.dispatch_count, info.level_count,
+                target->label, (unsigned long long)info.launch_count, info.dispatch_count, info.level_count,
                 info.copy_count, (unsigned long long)info.constant_bytes, (unsigned long long)info.arena_bytes,
                 (unsigned long long)info.compile_count, fusions);
 }
 
 /* Builds the graph, of which the description says everything. */
-static OrtStatus *build(leati_callee *callee, const leat_graph_desc *graph) {
-  const leati_runtime *runtime = callee->runtime;
-  callee->input_count = graph->input_count;
-  callee->output_count = graph->output_count;
-  callee->label = make_label(graph);
-  callee->wanted = calloc(graph->output_count + 1u, sizeof(*callee->wanted));
-  if (!callee->label || !callee->wanted) {
+static OrtStatus *build(leati_compute_target *target, const leat_graph_desc *graph) {
+  const leati_runtime *runtime = target->runtime;
+  target->input_count = graph->input_count;
+  target->output_count = graph->output_count;
+  target->label = make_label(graph);
+  target->wanted = calloc(graph->output_count + 1u, sizeof(*target->wanted));
+  if (!target->label || !target->wanted) {
     return leati_status(runtime, ORT_FAIL, "out of memory for an island");
   }
   for (uint32_t i = 0; i < graph->output_count; i++) {
-    callee->wanted[i] = true;
+    target->wanted[i] = true;
   }
   leat_device *device = NULL;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = leati_shared_device_open(callee->device, &device, &error);
+  int32_t code = leati_shared_device_open(target->device, &device, &error);
   if (code == LEAT_OK) {
-    code = runtime->leat->graph->build(device, graph, &callee->graph, &error);
+    code = runtime->leat->graph->build(device, graph, &target->graph, &error);
   }
   return leati_status_from(runtime, code, &error, "building its graph");
 }
@@ -124,24 +124,24 @@ OrtStatus *leati_island_create(leati_shared_device *device, const leati_kernel_r
                                     .CreateState = island_create_state,
                                     .Compute = island_compute,
                                     .ReleaseState = island_release_state};
-  self->callee = (leati_callee){.runtime = runtime, .device = device};
-  leati_shape_cache_begin(&self->callee.shapes);
+  self->target = (leati_compute_target){.runtime = runtime, .device = device};
+  leati_shape_cache_begin(&self->target.shapes);
   leati_graph_description description = {0};
   OrtStatus *status = leati_graph_description_read(&description, registry, inputs, graph, fused);
   if (!status) {
-    status = build(&self->callee, &description.graph);
+    status = build(&self->target, &description.graph);
   }
   if (!status) {
-    log_nodes(&self->callee, logger, &description.graph);
+    log_nodes(&self->target, logger, &description.graph);
   }
   leati_graph_description_clear(&description, runtime);
   if (status) {
     status = leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": %s",
-                                 self->callee.label ? self->callee.label : "an island of nodes");
+                                 self->target.label ? self->target.label : "an island of nodes");
     leati_island_destroy(&self->base);
     return status;
   }
-  log_graph(&self->callee, logger);
+  log_graph(&self->target, logger);
   *out = &self->base;
   return NULL;
 }
@@ -192,15 +192,15 @@ OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_regi
 }
 
 const leat_graph *leati_island_graph(const OrtNodeComputeInfo *info, const char **out_label) {
-  const leati_callee *const callee = &((const island *)info)->callee;
-  *out_label = callee->label;
-  return callee->graph;
+  const leati_compute_target *const target = &((const island *)info)->target;
+  *out_label = target->label;
+  return target->graph;
 }
 
 void leati_island_destroy(OrtNodeComputeInfo *info) {
   if (info) {
-    log_graph(&((island *)info)->callee, NULL);
-    leati_callee_clear(&((island *)info)->callee);
+    log_graph(&((island *)info)->target, NULL);
+    leati_compute_target_clear(&((island *)info)->target);
     free(info);
   }
 }

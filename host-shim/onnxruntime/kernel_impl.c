@@ -6,24 +6,25 @@
 #include <string.h>
 
 #include "call_stream.h"
-#include "callee.h"
+#include "compute_target.h"
 #include "description.h"
 #include "ep_gate.h"
 #include "transfer.h"
 
 typedef struct kernel {
   OrtKernelImpl base;
-  leati_callee callee;
+  leati_compute_target target;
 } kernel;
 
 static OrtStatus *ORT_API_CALL kernel_compute(OrtKernelImpl *base, OrtKernelContext *context) {
-  return leati_callee_compute(&((kernel *)base)->callee, context);
+  return leati_compute_target_run(&((kernel *)base)->target, context);
 }
 
 /* ---- Copies -------------------------------------------------------------------------------------------------------
  */
 
-static OrtStatus *copy_on(const leati_callee *self, OrtKernelContext *context, leat_stream *stream, bool to_host) {
+static OrtStatus *copy_on(const leati_compute_target *self, OrtKernelContext *context, leat_stream *stream,
+                          bool to_host) {
   const OrtApi *ort = self->runtime->ort;
   const OrtValue *src = NULL;
   OrtStatus *status = ort->KernelContext_GetInput(context, 0, &src);
@@ -53,7 +54,7 @@ static OrtStatus *copy_on(const leati_callee *self, OrtKernelContext *context, l
 }
 
 static OrtStatus *copy_compute(OrtKernelImpl *base, OrtKernelContext *context, bool to_host) {
-  const leati_callee *self = &((const kernel *)base)->callee;
+  const leati_compute_target *self = &((const kernel *)base)->target;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->runtime, self->label);
   if (status) {
     return status;
@@ -80,7 +81,7 @@ static OrtStatus *ORT_API_CALL to_host_compute(OrtKernelImpl *base, OrtKernelCon
  */
 
 static void kernel_free(kernel *self) {
-  leati_callee_clear(&self->callee);
+  leati_compute_target_clear(&self->target);
   free(self);
 }
 
@@ -124,8 +125,9 @@ static OrtStatus *kernel_begin(const leati_runtime *runtime, const OrtKernelInfo
   }
   self->base.ort_version_supported = runtime->version;
   self->base.Release = kernel_release;
-  self->callee = (leati_callee){.runtime = runtime, .device = ((const leati_ep_head *)ep)->device, .label = label};
-  leati_shape_cache_begin(&self->callee.shapes);
+  self->target =
+      (leati_compute_target){.runtime = runtime, .device = ((const leati_ep_head *)ep)->device, .label = label};
+  leati_shape_cache_begin(&self->target.shapes);
   *out = self;
   return NULL;
 }
@@ -155,7 +157,7 @@ OrtStatus *ORT_API_CALL leati_kernel_impl_create_to_host(void *state, const OrtK
   return copy_create(state, info, true, out);
 }
 
-static OrtStatus *find_wanted(leati_callee *self, const OrtKernelInfo *info) {
+static OrtStatus *find_wanted(leati_compute_target *self, const OrtKernelInfo *info) {
   self->wanted = calloc(self->output_count + 1u, sizeof(*self->wanted));
   if (!self->wanted) {
     return leati_status(self->runtime, ORT_FAIL, "out of memory");
@@ -169,7 +171,7 @@ static OrtStatus *find_wanted(leati_callee *self, const OrtKernelInfo *info) {
   return status;
 }
 
-static OrtStatus *op_create(leati_callee *self, const leat_op_info *op_info, const OrtKernelInfo *info) {
+static OrtStatus *op_create(leati_compute_target *self, const leat_op_info *op_info, const OrtKernelInfo *info) {
   const leati_runtime *runtime = self->runtime;
   leati_description description = {0};
   OrtStatus *status = leati_description_of_kernel(&description, runtime, info, op_info);
@@ -199,14 +201,14 @@ OrtStatus *ORT_API_CALL leati_kernel_impl_create(void *state, const OrtKernelInf
   status = kernel_begin(runtime, info, source->info->name, &self);
   if (!status) {
     self->base.Compute = kernel_compute;
-    self->callee.host_inputs = source->info->host_inputs;
-    self->callee.host_outputs = source->info->host_outputs;
-    status = op_create(&self->callee, source->info, info);
+    self->target.host_inputs = source->info->host_inputs;
+    self->target.host_outputs = source->info->host_outputs;
+    status = op_create(&self->target, source->info, info);
     if (!status) {
-      status = find_wanted(&self->callee, info);
+      status = find_wanted(&self->target, info);
     }
     if (status) {
-      status = leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": %s", self->callee.label);
+      status = leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": %s", self->target.label);
       kernel_free(self);
     } else {
       *out = &self->base;

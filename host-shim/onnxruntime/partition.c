@@ -33,7 +33,7 @@ static void count_members(leati_partition_node *nodes, uint32_t count) {
 }
 
 /* Moves nodes to the first level in which somebody takes what they give, where that helps: those with joined edges have
- * to be there, and one that would be alone finds company. */
+ * to be there, and one that would be alone joins others. */
 static void raise_nodes(leati_partition_node *nodes, uint32_t count, const leati_partition_edge *edges,
                         size_t edge_count) {
   for (uint32_t i = 0; i < count; i++) {

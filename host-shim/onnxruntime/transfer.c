@@ -68,7 +68,7 @@ static leati_shared_device *device_of_host(const transfer *self, const OrtMemory
                                                                                        : NULL;
 }
 
-/* A flat tensor of bytes. `*shape` holds its one dimension. */
+/* A flat tensor of uint8. `*shape` holds its one dimension. */
 static DLTensor bytes_of(const leati_shared_device *device, void *data, int64_t *shape) {
   return (DLTensor){
       .data = data,

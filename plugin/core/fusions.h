@@ -10,7 +10,7 @@
 
 /** Number, and name: the rule is leati_fuse_<name>() of a graph/fuse_*.c. */
 #define LEATI_FUSION_RULES(X)                                                                   \
-  X(INTEGER, integer)       /* product of bytes, times scales, + bias, Relu, to bytes */        \
+  X(INTEGER, integer)       /* product of int8 or uint8, scales, bias, Relu, to those */        \
   X(ATTENTION, attention)   /* two products, softmax between them, and movements around */      \
   X(ROTARY, rotary)         /* x cosines + (-second half of x, first half) sines */             \
   X(FLATTEN, flatten)       /* Reshape, product of matrices, Reshape: one of more dimensions */ \

@@ -69,7 +69,7 @@ struct leat_device {
   leati_matrix_shape matrix;          /**< of float16, what kernels may multiply, all 0: none; as LEAT_MATRICES and the
                                          device say */
   leati_matrix_shape matrix_bfloat16; /**< the same of bfloat16 */
-  leati_matrix_shape matrix_int8;     /**< and of signed bytes */
+  leati_matrix_shape matrix_int8;     /**< and of int8 */
   bool matrix2;                       /**< and whether they may use VK_NV_cooperative_matrix2 */
   bool splits_float32; /**< products of float32 are computed in parts of bfloat16, where there are such matrices; as
                           LEAT_FLOAT32_MATMUL says */

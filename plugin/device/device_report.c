@@ -99,8 +99,8 @@ static void report_float32(report *r, int32_t number, const leati_physical *phys
 
 static void report_dots(report *r, int32_t number, const leati_physical *physical) {
   add(r, number, "features.integerDotProduct", "%s",
-      physical->dots ? "products of bytes, four at once"
-                     : "not accelerated: products of bytes are added up one by one");
+      physical->dots ? "dot products of int8 and uint8, four pairs at once"
+                     : "not accelerated: products of int8 and uint8 are added up one by one");
 }
 
 static void report_halves(report *r, int32_t number, const leati_physical *physical) {

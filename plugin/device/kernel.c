@@ -111,7 +111,7 @@ static const char *feature_of(const leati_physical *physical, uint32_t capabilit
     case 6018: /* DotProductInput4x8BitPacked */
     case 6019: /* DotProduct */
       *out_has = physical->dots;
-      return "fast products of bytes (VK_KHR_shader_integer_dot_product)";
+      return "accelerated dot products of int8 and uint8 (VK_KHR_shader_integer_dot_product)";
     case 5345: /* VulkanMemoryModel */
     case MATRIX_CAPABILITY:
       *out_has = physical->matrix.m != 0 || physical->matrix_bfloat16.m != 0 || physical->matrix_int8.m != 0;

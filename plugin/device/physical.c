@@ -487,8 +487,8 @@ static bool has_matrix2(const leati_physical *physical, const extensions *has) {
          f.cooperativeMatrixReductions && f.cooperativeMatrixConversions && f.cooperativeMatrixPerElementOperations;
 }
 
-/* Whether kernels may have the device add up products of bytes, and it says that this takes less than doing so one by
- * one. */
+/* Whether kernels may have the device add up products of int8 or uint8, and it says that this takes less than doing so
+ * one by one. */
 static bool has_dots(const leati_physical *physical, const extensions *has) {
   VkPhysicalDeviceShaderIntegerDotProductProperties fast = {
       .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES};

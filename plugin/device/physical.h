@@ -21,7 +21,7 @@
 #define LEATI_QUEUE_FAMILIES_MAX 16
 
 /** A matrix of each operand as the device multiplies them: m x k by k x n of 16 bits, with sums in float32, or of
- * signed bytes, with sums in int32. */
+ * int8, with sums in int32. */
 typedef struct leati_matrix_shape {
   uint32_t m, n, k; /**< all 0: it has no such hardware that kernels can use */
 } leati_matrix_shape;
@@ -76,8 +76,8 @@ typedef struct leati_physical {
   leati_matrix_shape matrix;          /**< of float16, of VK_KHR_cooperative_matrix, which an open device then has, with
                                          vulkanMemoryModel */
   leati_matrix_shape matrix_bfloat16; /**< the same of bfloat16; an open device then has VK_KHR_shader_bfloat16 too */
-  leati_matrix_shape matrix_int8;     /**< of signed bytes */
-  bool dots;    /**< products of four pairs of signed bytes are added up at once, and fast (integer dot product of
+  leati_matrix_shape matrix_int8;     /**< of int8 */
+  bool dots;    /**< products of four pairs of int8 are added up at once, and fast (integer dot product of
                    Vulkan 1.3    or VK_KHR_shader_integer_dot_product), which an open device then has */
   bool matrix2; /**< reductions, conversions and operations per element of VK_NV_cooperative_matrix2, which an open
                    device then has; n is k, and modules may be of Vulkan 1.3 */

@@ -12,7 +12,7 @@
 typedef struct alias_pass {
   const leati_aliasing *aliasing;
   leati_known_value *values;
-  leati_whereabouts *at;
+  leati_alias *at;
   bool *given;  /* by value: the graph gives it on the device, compact and in memory of its own */
   bool *copied; /* by value: something takes it as a copy alone would be: compact, and aligned */
   bool *kept;   /* by value: has memory that the graph gives on the device, or was found as a part just now */
@@ -21,7 +21,7 @@ typedef struct alias_pass {
 
 /* Whether a view looks like a copy. */
 static bool like_copy(const leati_view *view) {
-  return view->compact && view->address % LEATI_PROMISED == 0;
+  return view->compact && view->address % LEATI_PLAN_ALIGNMENT == 0;
 }
 
 /* Makes a view what a copy of it would be. */
@@ -63,7 +63,7 @@ static int32_t open_node(const alias_pass *w, const leati_node *node, leati_argu
 
 /* Gives a value memory of its own. */
 static void lay_alone(const alias_pass *w, uint32_t v) {
-  w->at[v] = (leati_whereabouts){.root = v};
+  w->at[v] = (leati_alias){.root = v};
   make_copy(&w->values[v].view);
 }
 
@@ -85,8 +85,8 @@ static int32_t lay_output(const alias_pass *w, const leati_node *node, const lea
   const uint32_t root = w->at[node->inputs[0]].root;
   view.data = NULL;
   w->values[v].view = view;
-  w->at[v] = (leati_whereabouts){
-      .root = root, .offset = (int64_t)(view.address - w->values[root].view.address), .there = true};
+  w->at[v] = (leati_alias){
+      .root = root, .offset = (int64_t)(view.address - w->values[root].view.address), .produced_elsewhere = true};
   if (!is_whole(w, v) && (w->given[v] || (w->copied[v] && !like_copy(&view)) || reaches_far(&view))) {
     lay_alone(w, v);
   }
@@ -240,11 +240,11 @@ static int32_t ask(alias_pass *w, leat_error *err) {
 
 /* Where an input can be made. */
 typedef struct found_part {
-  leati_whereabouts at;
+  leati_alias at;
   leati_view view; /* of an input with elements */
 } found_part;
 
-/* Whether a value, if there is one, lies by itself with its channels next to each other. */
+/* Whether a value, if there is one, lies by itself in NHWC layout. */
 static bool is_laid(const alias_pass *w, uint32_t v) {
   return v != LEAT_GRAPH_NO_VALUE && w->at[v].root == v && leati_is_channels_last(&w->values[v].view);
 }
@@ -252,7 +252,7 @@ static bool is_laid(const alias_pass *w, uint32_t v) {
 /* Whether a value can lie in a part of another one, as fast for those who write it there and read it. */
 static bool fits_part(const alias_pass *w, uint32_t v, const leati_view *part) {
   return is_laid(w, v) ? leati_holds_channels(part)
-                       : is_whole(w, v) && part->compact && part->address % LEATI_PROMISED == 0;
+                       : is_whole(w, v) && part->compact && part->address % LEATI_PLAN_ALIGNMENT == 0;
 }
 
 /* Whether the value that holds input `i` of a node can be made within what the node gives, which `out` says: nobody
@@ -269,7 +269,7 @@ static int32_t find_part(const alias_pass *w, const leati_node *node, const leat
   out->at = w->at[node->outputs[0]];
   out->at.offset += (int64_t)(out->view.address - a->outputs[0].address);
   out->view.address = w->values[out->at.root].view.address + (uint64_t)out->at.offset;
-  out->at.there = w->at[root].there;
+  out->at.produced_elsewhere = w->at[root].produced_elsewhere;
   *out_found = w->aliasing->graph->values[root].kind == LEATI_VALUE_RESULT && w->values[root].bytes == NULL &&
                w->at[root].root == root && !w->kept[root] && fits_part(w, v, &out->view);
   return LEAT_OK;
@@ -296,13 +296,13 @@ static int32_t join_parts(const alias_pass *w, const leati_node *node, const lea
       w->at[root] = found[i].at;
     }
   }
-  w->at[node->outputs[0]].there = all;
+  w->at[node->outputs[0]].produced_elsewhere = all;
   return LEAT_OK;
 }
 
 /* Where a value lies, also if what it lies in lies in something else, and so on. */
-static leati_whereabouts find_root(const alias_pass *w, uint32_t v) {
-  leati_whereabouts at = w->at[v];
+static leati_alias find_root(const alias_pass *w, uint32_t v) {
+  leati_alias at = w->at[v];
   while (w->at[at.root].root != at.root) {
     at.offset += w->at[at.root].offset;
     at.root = w->at[at.root].root;
@@ -312,9 +312,9 @@ static leati_whereabouts find_root(const alias_pass *w, uint32_t v) {
 
 /* Whether input `i` of a node lies where it would be a part of `whole`, at `at`. */
 static int32_t lies_within(const alias_pass *w, const leati_node *node, const leati_call *call, uint32_t i,
-                           const leati_whereabouts *at, bool *out, leat_error *err) {
+                           const leati_alias *at, bool *out, leat_error *err) {
   const leati_view *const view = &w->values[node->inputs[i]].view;
-  const leati_whereabouts own = find_root(w, node->inputs[i]);
+  const leati_alias own = find_root(w, node->inputs[i]);
   leati_view part;
   LEATI_TRY(node->op->def->part(node->op, call, i, &part, err));
   *out = own.root == at->root && own.offset == at->offset + (int64_t)(part.address - call->outputs[0].address);
@@ -335,7 +335,7 @@ static int32_t leave_together(const alias_pass *w, const leati_node *node, const
   if (first == node->input_count || w->values[y].bytes != NULL || w->at[y].root != y || w->kept[y]) {
     return LEAT_OK;
   }
-  leati_whereabouts at = find_root(w, node->inputs[first]);
+  leati_alias at = find_root(w, node->inputs[first]);
   leati_view whole = a->outputs[0];
   memcpy(whole.strides, w->values[node->inputs[first]].view.strides, sizeof(whole.strides));
   whole.address = w->values[at.root].view.address + (uint64_t)at.offset;
@@ -348,14 +348,14 @@ static int32_t leave_together(const alias_pass *w, const leati_node *node, const
     }
   }
   if (together) {
-    at.there = true;
+    at.produced_elsewhere = true;
     w->at[y] = at;
     w->values[y].view = whole;
   }
   return LEAT_OK;
 }
 
-/* Leaves what a node picks from an image whose channels are next to each other there, unless it was put elsewhere: all
+/* Leaves what a node picks from an image in NHWC layout there, unless it was put elsewhere: all
  * that take it read it so. */
 static int32_t leave_picked(const alias_pass *w, const leati_node *node, leat_error *err) {
   bool any = false;
@@ -377,7 +377,7 @@ static int32_t leave_picked(const alias_pass *w, const leati_node *node, leat_er
     if (status == LEAT_OK) {
       w->at[v] = w->at[node->inputs[0]];
       w->at[v].offset += (int64_t)(view.address - a.inputs[0].address);
-      w->at[v].there = true;
+      w->at[v].produced_elsewhere = true;
       w->values[v].view = view;
     }
   }
@@ -393,7 +393,7 @@ static int32_t join(alias_pass *w, leat_error *err) {
     const uint32_t root = w->at[graph->outputs[o]].root;
     if (w->given[graph->outputs[o]] && graph->values[root].kind == LEATI_VALUE_RESULT && !w->kept[root]) {
       w->kept[root] = true;
-      w->values[root].view.address = w->aliasing->outputs[o].address % LEATI_PROMISED;
+      w->values[root].view.address = w->aliasing->outputs[o].address % LEATI_PLAN_ALIGNMENT;
     }
   }
   for (uint32_t n = graph->node_count; n-- > 0;) {
@@ -410,7 +410,7 @@ static int32_t join(alias_pass *w, leat_error *err) {
     if (status == LEAT_OK) {
       status = join_parts(w, node, &a, found, err);
     }
-    if (status == LEAT_OK && !w->at[node->outputs[0]].there) {
+    if (status == LEAT_OK && !w->at[node->outputs[0]].produced_elsewhere) {
       status = leave_together(w, node, &a, err);
     }
     leati_free(found);
@@ -433,7 +433,7 @@ static int32_t join(alias_pass *w, leat_error *err) {
 static int32_t place(alias_pass *w, leat_error *err) {
   const leat_graph *const graph = w->aliasing->graph;
   for (uint32_t v = 0; v < graph->value_count; ++v) {
-    w->at[v] = (leati_whereabouts){.root = v};
+    w->at[v] = (leati_alias){.root = v};
   }
   /* What is copied lies otherwise then, which others may not read as it is: until nothing more is asked for. */
   do {

@@ -11,11 +11,11 @@
 #include "graph/inference.h"
 
 /** Where a value lies. */
-typedef struct leati_whereabouts {
-  uint32_t root;  /**< in the memory of this value, maybe itself */
-  int64_t offset; /**< bytes from the first element of that to its own */
-  bool there;     /**< its elements come to lie there when others are made: its own node writes nothing */
-} leati_whereabouts;
+typedef struct leati_alias {
+  uint32_t root;           /**< in the memory of this value, maybe itself */
+  int64_t offset;          /**< bytes from the first element of that to its own */
+  bool produced_elsewhere; /**< its elements come to lie there when others are made: its own node writes nothing */
+} leati_alias;
 
 /** What is placed. */
 typedef struct leati_aliasing {
@@ -23,9 +23,9 @@ typedef struct leati_aliasing {
   const leati_node *nodes; /**< as many as the graph has; those that are `live` run */
   const bool *live;
   const leati_view *outputs;  /**< of the graph */
-  leati_whereabouts *at;      /**< by value; filled in */
+  leati_alias *at;            /**< by value; filled in */
   leati_inference *inference; /**< of all values; their views get the strides by which they lie, and addresses that
-                                   agree with those of their roots modulo LEATI_PROMISED */
+                                   agree with those of their roots modulo LEATI_PLAN_ALIGNMENT */
 } leati_aliasing;
 
 /** Places all values, those that are only picked in what they are picked from.

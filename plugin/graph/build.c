@@ -69,7 +69,7 @@ static void note_uses(leat_graph *graph, const leati_node *node) {
     if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
       leati_value *const value = &graph->values[node->inputs[i]];
       const bool host = leati_op_is_host(node->op->def->info.host_inputs, i);
-      value->decides = value->decides || host;
+      value->needed_on_host = value->needed_on_host || host;
       value->on_device = value->on_device || !host;
     }
   }
@@ -94,7 +94,7 @@ static int32_t find_deciding(leat_graph *graph, leat_error *err) {
     const leat_op_info *const info = &node->op->def->info;
     for (uint32_t o = 0; o < node->output_count; ++o) {
       const uint32_t v = node->outputs[o];
-      if (v == LEAT_GRAPH_NO_VALUE || !graph->values[v].decides || leati_op_is_host(info->host_outputs, o)) {
+      if (v == LEAT_GRAPH_NO_VALUE || !graph->values[v].needed_on_host || leati_op_is_host(info->host_outputs, o)) {
         continue;
       }
       if (!leati_can_evaluate(node, graph->values[v].type)) {
@@ -107,7 +107,7 @@ static int32_t find_deciding(leat_graph *graph, leat_error *err) {
       }
       for (uint32_t i = 0; i < node->input_count; ++i) {
         if (node->inputs[i] != LEAT_GRAPH_NO_VALUE) {
-          graph->values[node->inputs[i]].decides = true;
+          graph->values[node->inputs[i]].needed_on_host = true;
         }
       }
     }
@@ -119,7 +119,8 @@ static int32_t find_deciding(leat_graph *graph, leat_error *err) {
 static void find_ranged(leat_graph *graph) {
   for (uint32_t i = 0; i < graph->input_count; ++i) {
     leati_value *const value = &graph->values[graph->inputs[i]];
-    value->ranged = value->decides && !value->is_output && (value->type & (LEAT_TYPE_INT32 | LEAT_TYPE_INT64)) != 0;
+    value->ranged =
+        value->needed_on_host && !value->is_output && (value->type & (LEAT_TYPE_INT32 | LEAT_TYPE_INT64)) != 0;
   }
   for (uint32_t n = 0; n < graph->node_count; ++n) {
     const leati_node *const node = &graph->nodes[n];
@@ -232,7 +233,7 @@ static int32_t keep_constants(leat_graph *graph, leat_error *err) {
     if (is_new(value) && value->on_device) {
       requests[count++] = (leati_shared_constant_request){.bytes = value->bytes, .size = size};
     }
-    if (is_new(value) && (value->decides || is_small(value)) && value->copy == NULL) {
+    if (is_new(value) && (value->needed_on_host || is_small(value)) && value->copy == NULL) {
       value->copy = leati_calloc(1, size);
       if (value->copy == NULL) {
         status = leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a constant of %llu bytes",
@@ -254,7 +255,7 @@ static int32_t keep_constants(leat_graph *graph, leat_error *err) {
     if (value->on_device) {
       value->constant = requests[count++].out;
     }
-    if (!value->decides && !is_small(value)) {
+    if (!value->needed_on_host && !is_small(value)) {
       leati_free(value->copy);
       value->copy = NULL;
     }
@@ -323,7 +324,7 @@ static int32_t find_caches(leat_graph *graph, leat_error *err) {
 static int32_t plan_ahead(leat_graph *graph, leat_error *err) {
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     const leati_value *const value = &graph->values[v];
-    if ((value->kind == LEATI_VALUE_INPUT && value->decides) ||
+    if ((value->kind == LEATI_VALUE_INPUT && value->needed_on_host) ||
         (value->kind == LEATI_VALUE_INPUT && !leati_value_is_known(value)) ||
         (value->is_output && !leati_value_is_known(value))) {
       return LEAT_OK;

@@ -51,7 +51,7 @@ static bool folds(const folding *f, const leati_node *node) {
       continue;
     }
     const leati_value *const value = &graph->values[node->outputs[o]];
-    if (value->decides || (uses_bytes && leati_integer_takes(graph, node->outputs[o])) ||
+    if (value->needed_on_host || (uses_bytes && leati_integer_takes(graph, node->outputs[o])) ||
         !leati_value_is_known(value) || leati_op_is_host(node->op->def->info.host_outputs, o)) {
       return false;
     }

@@ -69,7 +69,7 @@ static bool is_one(const leati_fusion *f, uint32_t v) {
 
 /* ---- Bytes that become floats first ------------------------------------------------------------------------------ */
 
-/* What of a value decides whether bytes are multiplied: as it is inferred, or as far as a graph knows it. */
+/* What of a value decides whether int8 or uint8 are multiplied: as it is inferred, or as far as a graph knows it. */
 typedef struct known {
   uint64_t type;
   int32_t ndim; /* -1: not known */
@@ -93,8 +93,8 @@ static known known_of(const values *all, uint32_t v) {
       .type = value->type, .ndim = value->ndim, .one = value->ndim == 0 || (value->ndim == 1 && value->shape[0] == 1)};
 }
 
-/* The node that makes a value by DequantizeLinear of bytes, as float32: with one scale, or one for each index of
- * dimension `axis`, which is -1 where there must be one; NULL: there is none. */
+/* The node that makes a value by DequantizeLinear of int8 or uint8, as float32: with one scale, or one for each index
+ * of dimension `axis`, which is -1 where there must be one; NULL: there is none. */
 static const leati_node *find_bytes(const values *all, uint32_t v, int32_t axis) {
   const leati_value *const value = &all->graph->values[v];
   const leati_node *const node = all->fusion != NULL                 ? leati_fusion_maker(all->fusion, v)
@@ -152,8 +152,8 @@ static bool ask_few_terms(const leat_device *device, uint32_t count, const leati
   return has_few_terms(of[0]->view.ndim, of[0]->view.shape, how);
 }
 
-/* The nodes that make bytes of both operands floats, for an operator that multiplies bytes instead; false: there are
- * none. */
+/* The nodes that make bytes of both operands floats, for an operator that multiplies int8 or uint8 instead; false:
+ * there are none. */
 static bool find_operands(const values *all, const leati_node *node, const leati_node *out[2]) {
   if (!is_multiplied(all, node)) {
     return false;
@@ -287,12 +287,11 @@ static int32_t take_result(leati_fusion *f, uint32_t n, bool *out_done, leat_err
   return write_product(f, n, &p, out_done, err);
 }
 
-/* Products of matrices and convolutions of bytes, and what is done with their sums, as one of the operators
+/* Products of matrices and convolutions of int8 or uint8, and what is done with their sums, as one of the operators
  * QuantizedMatMul and QuantizedConv:
- *   MatMul, Gemm or Conv of two operands that DequantizeLinear makes of bytes, as static quantisation writes them;
- *   MatMulInteger or ConvInteger, Cast, times the product of two scales, as dynamic quantisation does;
- *   and behind either a bias, Relu, and QuantizeLinear to bytes.
- * Sums are exact; each other step rounds as its operator does. */
+ *   MatMul, Gemm or Conv of two operands that DequantizeLinear makes of int8 or uint8, as static quantisation writes
+ * them; MatMulInteger or ConvInteger, Cast, times the product of two scales, as dynamic quantisation does; and behind
+ * either a bias, Relu, and QuantizeLinear to bytes. Sums are exact; each other step rounds as its operator does. */
 int32_t leati_fuse_integer(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   static leati_fusion_rule *const parts[] = {take_operands, take_scales, take_bias, take_relu, take_result};
   for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !*out_done; ++i) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Rules about products of matrices of bytes.
+ * Rules about products of matrices of int8 or uint8.
  */
 #ifndef LEAT_PLUGIN_GRAPH_FUSE_INTEGER_H_
 #define LEAT_PLUGIN_GRAPH_FUSE_INTEGER_H_

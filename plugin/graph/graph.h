@@ -38,7 +38,7 @@ typedef struct leati_value {
   uint64_t type;                /**< LEAT_TYPE_*; 0: not known */
   int32_t ndim;                 /**< -1: not known */
   int64_t shape[LEAT_MAX_RANK]; /**< -1: not known */
-  bool decides;                 /**< shapes follow from its elements: they must be known on the host */
+  bool needed_on_host;          /**< shapes follow from its elements: they must be known on the host */
   bool ranged;       /**< it does, but all that nodes ask is where a number lies (leati_op_def::host_range) */
   bool on_device;    /**< a node takes it on the device */
   bool is_output;    /**< of the graph */

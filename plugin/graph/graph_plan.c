@@ -9,9 +9,9 @@
 #include "core/sync.h"
 #include "graph/aliasing.h"
 #include "graph/inference.h"
-#include "graph/joint.h"
 #include "graph/layout.h"
 #include "graph/program_cache.h"
+#include "graph/schedule.h"
 #include "memory/memory.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
@@ -20,7 +20,7 @@
 
 #define NONE UINT32_MAX
 
-_Static_assert(LEATI_STAGED_ALIGNMENT % LEATI_PROMISED == 0, "what is staged is aligned as plans promise");
+_Static_assert(LEATI_STAGED_ALIGNMENT % LEATI_PLAN_ALIGNMENT == 0, "what is staged is aligned as plans promise");
 
 /* A plan on its way. */
 typedef struct planning {
@@ -30,7 +30,7 @@ typedef struct planning {
   bool inferred; /* all of it */
   leati_program_use use;
   const leati_node *nodes; /* those of the graph, and then those of its program */
-  leati_joint joint;
+  leati_schedule schedule;
   leati_graph_plan *plan;
   bool *needed;            /* by value: on the device */
   bool *live;              /* by node: it makes something that is needed */
@@ -54,7 +54,7 @@ typedef struct planning {
 static void end(planning *p) {
   leati_program_leave(&p->use);
   (p->inferred ? leati_inference_keep : leati_inference_end)(&p->inference);
-  leati_joint_end(&p->joint);
+  leati_schedule_end(&p->schedule);
   leati_free(p->needed);
   leati_free(p->live);
   leati_free(p->places);
@@ -158,7 +158,7 @@ static int32_t place_picked(planning *p, leat_error *err) {
   return leati_aliasing_run(&p->aliasing, err);
 }
 
-/* Lays images so that their channels are next to each other and orders constants, where that is good: only kernels for
+/* Puts images into NHWC layout and orders constants, where that is good: only kernels for
  * matrix hardware gain by it. */
 static int32_t lay_channels(planning *p, leat_error *err) {
   const leat_device *const device = p->graph->device;
@@ -198,8 +198,8 @@ static int32_t bind_constant(planning *p, const leati_shared_constant *constant,
   leati_graph_plan *const plan = p->plan;
   LEATI_TRY(leati_array_room(&plan->constants, plan->constant_count, &p->constant_capacity, sizeof(*plan->constants),
                              16, "the constants of a graph", err));
-  LEATI_TRY(leati_joint_storage(&p->joint, p->graph->input_count + p->graph->output_count + plan->constant_count, 0,
-                                out_storage, err));
+  LEATI_TRY(leati_schedule_storage(&p->schedule, p->graph->input_count + p->graph->output_count + plan->constant_count,
+                                   0, out_storage, err));
   leati_binding *const binding = &plan->constants[plan->constant_count++];
   *binding = (leati_binding){0};
   if (constant != NULL) {
@@ -229,8 +229,8 @@ static int32_t bind_own(planning *p, const leati_shared_constant_request *reques
 /* Has a part of the arena filled by each launch; the transfer's binding stands for it. */
 static int32_t upload_to(planning *p, leati_graph_transfer transfer, uint32_t *out_storage, leat_error *err) {
   leati_graph_plan *const plan = p->plan;
-  LEATI_TRY(leati_joint_storage(&p->joint, LEATI_IN_ARENA, transfer.size, out_storage, err));
-  p->joint.storages[*out_storage].filled = true;
+  LEATI_TRY(leati_schedule_storage(&p->schedule, LEATI_IN_ARENA, transfer.size, out_storage, err));
+  p->schedule.storages[*out_storage].filled = true;
   LEATI_TRY(leati_array_room(&plan->uploads, plan->upload_count, &p->upload_capacity, sizeof(*plan->uploads), 4,
                              "the uploads of a graph", err));
   transfer.binding = *out_storage;
@@ -241,7 +241,7 @@ static int32_t upload_to(planning *p, leati_graph_transfer transfer, uint32_t *o
 /* The same with elements that are known on the host. */
 static int32_t upload_known(planning *p, const leati_known_value *value, uint32_t *out_storage, leat_error *err) {
   leati_graph_transfer transfer = {.tensor = LEATI_GRAPH_PLAN_BYTES, .size = value->view.count * value->view.item_size};
-  LEATI_TRY(leati_joint_bytes(&p->joint, value->bytes, (uint32_t)transfer.size, &transfer.data, err));
+  LEATI_TRY(leati_schedule_bytes(&p->schedule, value->bytes, (uint32_t)transfer.size, &transfer.data, err));
   return upload_to(p, transfer, out_storage, err);
 }
 
@@ -255,7 +255,7 @@ static int32_t place_root(planning *p, uint32_t v, leat_error *err) {
     return LEAT_OK;
   }
   if (size == 0) {
-    return leati_joint_storage(&p->joint, LEATI_IN_ARENA, 0, &place->storage, err);
+    return leati_schedule_storage(&p->schedule, LEATI_IN_ARENA, 0, &place->storage, err);
   }
   if (value->kind == LEATI_VALUE_CONSTANT) {
     return bind_constant(p, value->constant, &place->storage, err);
@@ -269,16 +269,16 @@ static int32_t place_root(planning *p, uint32_t v, leat_error *err) {
     return upload_to(p, (leati_graph_transfer){.tensor = value->source, .size = size}, &place->storage, err);
   }
   if (!input && o == NONE) {
-    return leati_joint_storage(&p->joint, LEATI_IN_ARENA, size, &place->storage, err);
+    return leati_schedule_storage(&p->schedule, LEATI_IN_ARENA, size, &place->storage, err);
   }
   const uint32_t binding = input ? value->source : p->graph->input_count + o;
-  LEATI_TRY(leati_joint_storage(&p->joint, binding, size, &place->storage, err));
-  p->joint.storages[place->storage].residue = (uint8_t)(p->views[binding].address & (LEATI_PROMISED - 1));
+  LEATI_TRY(leati_schedule_storage(&p->schedule, binding, size, &place->storage, err));
+  p->schedule.storages[place->storage].residue = (uint8_t)(p->views[binding].address & (LEATI_PLAN_ALIGNMENT - 1));
   return LEAT_OK;
 }
 
 static int32_t place_value(planning *p, uint32_t v, leat_error *err) {
-  const leati_whereabouts *const at = &p->aliasing.at[v];
+  const leati_alias *const at = &p->aliasing.at[v];
   LEATI_TRY(place_root(p, at->root, err));
   p->places[v] =
       (leati_place){.storage = p->places[at->root].storage, .offset = p->places[at->root].offset + at->offset};
@@ -292,7 +292,7 @@ static void point(const planning *p, const leati_place *place, leati_view *view,
   /* What has strides knows what it touches; all else is compact. */
   const uint64_t low = view->compact ? 0 : view->begin - view->address;
   const uint64_t high = view->compact ? view->count * view->item_size : view->end - view->address;
-  view->address = (uint64_t)p->joint.storages[place->storage].residue + (uint64_t)place->offset;
+  view->address = (uint64_t)p->schedule.storages[place->storage].residue + (uint64_t)place->offset;
   view->begin = view->address + low;
   view->end = view->address + high;
   leati_planner_place(view, binding);
@@ -321,7 +321,8 @@ static int32_t place_ordered(planning *p, uint32_t v, leati_view *view, uint32_t
 /* Whether a node writes its output `o`: it is wanted, and not there without that. */
 static bool is_written(const planning *p, const leati_node *node, uint32_t o) {
   const uint32_t v = node->outputs[o];
-  return v != LEAT_GRAPH_NO_VALUE && !p->aliasing.at[v].there && (o < node->op->def->info.min_outputs || p->needed[v]);
+  return v != LEAT_GRAPH_NO_VALUE && !p->aliasing.at[v].produced_elsewhere &&
+         (o < node->op->def->info.min_outputs || p->needed[v]);
 }
 
 /* Makes the views of a node's outputs. */
@@ -361,7 +362,7 @@ static int32_t join_node(planning *p, const leati_node *node, leati_arguments *a
   int32_t status = node->op->def->plan(node->op, &planner, &a->call, err);
   if (status == LEAT_OK) {
     const leati_plan plan = leati_planner_plan(&planner);
-    status = leati_joint_append(&p->joint, &plan, (uint32_t)(node - p->nodes), places, err);
+    status = leati_schedule_append(&p->schedule, &plan, (uint32_t)(node - p->nodes), places, err);
   }
   leati_planner_end(&planner);
   return status;
@@ -410,7 +411,7 @@ static int32_t answer(planning *p, uint32_t o, const leati_known_value *value, l
   }
   LEATI_TRY(leati_array_room(&p->answers, p->answer_count, &p->answer_capacity, sizeof(*p->answers), 4,
                              "what a graph gives on the host", err));
-  LEATI_TRY(leati_joint_bytes(&p->joint, value->bytes, it.size, &it.data, err));
+  LEATI_TRY(leati_schedule_bytes(&p->schedule, value->bytes, it.size, &it.data, err));
   p->answers[p->answer_count++] = it;
   return LEAT_OK;
 }
@@ -434,21 +435,21 @@ static int32_t give(planning *p, uint32_t o, leat_error *err) {
                                sizeof(*p->plan->downloads), 4, "the downloads of a graph", err));
     p->plan->downloads[p->plan->download_count++] =
         (leati_graph_transfer){.tensor = o, .binding = from.storage, .offset = from.offset, .size = size};
-    p->joint.storages[from.storage].emptied = true;
+    p->schedule.storages[from.storage].emptied = true;
     return LEAT_OK;
   }
-  if (p->joint.storages[from.storage].binding == binding) {
+  if (p->schedule.storages[from.storage].binding == binding) {
     return LEAT_OK;
   }
   leati_place to = {0};
-  LEATI_TRY(leati_joint_storage(&p->joint, binding, size, &to.storage, err));
-  return leati_joint_copy(&p->joint, p->graph->node_count, from, to, size, err);
+  LEATI_TRY(leati_schedule_storage(&p->schedule, binding, size, &to.storage, err));
+  return leati_schedule_copy(&p->schedule, p->graph->node_count, from, to, size, err);
 }
 
 /* Whether a transfer is of all of its storage, which is a part of the arena, and no other transfer is. */
 static bool is_whole(const planning *p, const leati_graph_transfer *transfer, const leati_graph_transfer *all,
                      uint32_t count) {
-  const leati_storage *const storage = &p->joint.storages[transfer->binding];
+  const leati_storage *const storage = &p->schedule.storages[transfer->binding];
   uint32_t of_it = 0;
   for (uint32_t i = 0; i < count; ++i) {
     of_it += all[i].binding == transfer->binding;
@@ -462,9 +463,9 @@ static int32_t bind_staged(planning *p, const leati_graph_transfer *transfer, le
   if (binding == LEATI_GRAPH_PLAN_BYTES) {
     uint32_t added;
     LEATI_TRY(bind_constant(p, NULL, &added, err));
-    binding = p->joint.storages[added].binding;
+    binding = p->schedule.storages[added].binding;
   }
-  p->joint.storages[transfer->binding].binding = binding;
+  p->schedule.storages[transfer->binding].binding = binding;
   return LEAT_OK;
 }
 
@@ -479,7 +480,7 @@ static int32_t leave_staged(planning *p, leat_error *err) {
   }
   for (uint32_t i = 0; i < plan->upload_count; ++i) {
     leati_graph_transfer *const it = &plan->uploads[i];
-    it->staged = it->size <= device->staged_input_max && leati_joint_is_input(&p->joint, it->binding) &&
+    it->staged = it->size <= device->staged_input_max && leati_schedule_is_input(&p->schedule, it->binding) &&
                  is_whole(p, it, plan->uploads, plan->upload_count);
     if (it->staged) {
       LEATI_TRY(bind_staged(p, it, err));
@@ -489,10 +490,10 @@ static int32_t leave_staged(planning *p, leat_error *err) {
     leati_graph_transfer *const it = &plan->downloads[i];
     const uint32_t binding = p->graph->input_count + it->tensor;
     it->staged = plan->key.aligned && it->size <= device->staged_output_max &&
-                 leati_joint_is_output(&p->joint, it->binding) &&
+                 leati_schedule_is_output(&p->schedule, it->binding) &&
                  is_whole(p, it, plan->downloads, plan->download_count);
     if (it->staged) {
-      p->joint.storages[it->binding].binding = binding;
+      p->schedule.storages[it->binding].binding = binding;
     }
   }
   return LEAT_OK;
@@ -501,7 +502,7 @@ static int32_t leave_staged(planning *p, leat_error *err) {
 /* Turns the storages that transfers name into bindings. */
 static void bind_transfers(const planning *p, leati_graph_transfer *transfers, uint32_t count, uint32_t arena) {
   for (uint32_t i = 0; i < count; ++i) {
-    const leati_storage *const storage = &p->joint.storages[transfers[i].binding];
+    const leati_storage *const storage = &p->schedule.storages[transfers[i].binding];
     const bool within = storage->binding == LEATI_IN_ARENA;
     transfers[i].binding = within ? arena : storage->binding;
     transfers[i].offset += within ? (int64_t)storage->offset : 0;
@@ -548,8 +549,8 @@ static uint64_t count_bytes(const planning *p) {
   return sizeof(*plan) + plan->key.tensor_count * sizeof(*plan->key.tensors) +
          p->graph->output_count * sizeof(*plan->shapes) + plan->constant_count * sizeof(*plan->constants) +
          (plan->upload_count + plan->download_count) * sizeof(*plan->uploads) +
-         (p->graph->node_count + 1) * sizeof(*plan->plan.nodes) + p->joint.step_count * sizeof(*plan->plan.steps) +
-         p->joint.access_count * sizeof(*plan->plan.accesses) + p->joint.args_size;
+         (p->graph->node_count + 1) * sizeof(*plan->plan.nodes) + p->schedule.step_count * sizeof(*plan->plan.steps) +
+         p->schedule.access_count * sizeof(*plan->plan.accesses) + p->schedule.args_size;
 }
 
 static int32_t make(planning *p, leat_error *err) {
@@ -583,7 +584,7 @@ static int32_t make(planning *p, leat_error *err) {
   const uint32_t arena = graph->input_count + graph->output_count + p->plan->constant_count;
   p->plan->entry.bytes = count_bytes(p);
   leati_joined joined;
-  LEATI_TRY(leati_joint_finish(&p->joint, arena, &joined, err));
+  LEATI_TRY(leati_schedule_finish(&p->schedule, arena, &joined, err));
   bind_transfers(p, p->plan->uploads, p->plan->upload_count, arena);
   bind_transfers(p, p->plan->downloads, p->plan->download_count, arena);
   p->plan->plan = joined.plan;

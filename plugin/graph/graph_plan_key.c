@@ -16,7 +16,7 @@
 _Static_assert(LEATI_GRAPH_PLAN_BUCKETS - 1 <= SHAPE_BITS, "shapes alone choose a bucket");
 
 static uint8_t residue_of(const leati_view *view) {
-  return view->host || view->count == 0 ? 0 : (uint8_t)(view->address & (LEATI_PROMISED - 1));
+  return view->host || view->count == 0 ? 0 : (uint8_t)(view->address & (LEATI_PLAN_ALIGNMENT - 1));
 }
 
 /* Whether the outputs on the host that are small enough to be staged begin where they can be. One answer for all: a
@@ -47,7 +47,7 @@ static int32_t know_tensor(const leat_graph *graph, const leati_view *view, uint
   out->ranged = i < graph->input_count && graph->values[graph->inputs[i]].ranged && view->count == 1;
   out->least = INT64_MIN;
   out->most = INT64_MAX;
-  if (!out->ranged && i < graph->input_count && graph->values[graph->inputs[i]].decides && size != 0) {
+  if (!out->ranged && i < graph->input_count && graph->values[graph->inputs[i]].needed_on_host && size != 0) {
     out->bytes = leati_calloc(1, size);
     if (out->bytes == NULL) {
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the elements of input %u", i);
@@ -157,7 +157,7 @@ uint64_t leati_graph_plan_hash_shapes(const leat_graph *graph, const leati_view 
       hash = leati_hash_word(hash, (uint64_t)view->shape[d]);
     }
     hash = leati_hash_word(hash, view->type ^ (uint64_t)view->ndim << 56);
-    if (graph->values[graph->inputs[i]].decides && !graph->values[graph->inputs[i]].ranged) {
+    if (graph->values[graph->inputs[i]].needed_on_host && !graph->values[graph->inputs[i]].ranged) {
       hash = leati_hash_bytes(hash, view->data, view->count * view->item_size);
     }
   }

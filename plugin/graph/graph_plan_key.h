@@ -11,7 +11,7 @@
 /** What a plan knows of an input or output. */
 typedef struct leati_known_tensor {
   bool present, host, compact;
-  uint8_t residue; /**< of an address on the device, modulo LEATI_PROMISED */
+  uint8_t residue; /**< of an address on the device, modulo LEATI_PLAN_ALIGNMENT */
   int32_t ndim;
   uint64_t type, count;
   int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];

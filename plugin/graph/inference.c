@@ -23,8 +23,8 @@
 #define KEPT_PART 4
 
 /* Elements that nodes gave on the host. */
-struct leati_scrap {
-  struct leati_scrap *next;
+struct leati_host_chunk {
+  struct leati_host_chunk *next;
   uint64_t used, size; /* bytes */
   int64_t bytes[];     /* aligned for all that is read from there */
 };
@@ -69,10 +69,10 @@ int32_t leati_inference_prepare(leat_graph *graph, leat_error *err) {
 }
 
 void leati_inference_end(leati_inference *inference) {
-  while (inference->scraps != NULL) {
-    struct leati_scrap *const scrap = inference->scraps;
-    inference->scraps = scrap->next;
-    leati_free(scrap);
+  while (inference->host_values != NULL) {
+    struct leati_host_chunk *const chunk = inference->host_values;
+    inference->host_values = chunk->next;
+    leati_free(chunk);
   }
   leati_free(inference->values);
   leati_free(inference->changed);
@@ -88,20 +88,20 @@ static uint64_t size_of_room(const leati_known_value *value) {
 /* Room for the elements of a value. */
 static int32_t take_room(leati_inference *inference, const leati_known_value *value, void **out_room, leat_error *err) {
   const uint64_t size = size_of_room(value);
-  struct leati_scrap *scrap = inference->scraps;
-  if (scrap == NULL || scrap->size - scrap->used < size) {
+  struct leati_host_chunk *chunk = inference->host_values;
+  if (chunk == NULL || chunk->size - chunk->used < size) {
     const uint64_t all = size < SCRAP_BYTES ? SCRAP_BYTES : size;
-    scrap = leati_calloc(1, sizeof(*scrap) + all);
-    if (scrap == NULL) {
+    chunk = leati_calloc(1, sizeof(*chunk) + all);
+    if (chunk == NULL) {
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a node gives on the host");
     }
-    scrap->size = all;
-    scrap->next = inference->scraps;
-    inference->scraps = scrap;
-    inference->scrap_bytes += all;
+    chunk->size = all;
+    chunk->next = inference->host_values;
+    inference->host_values = chunk;
+    inference->host_value_bytes += all;
   }
-  *out_room = (unsigned char *)scrap->bytes + scrap->used;
-  scrap->used += size;
+  *out_room = (unsigned char *)chunk->bytes + chunk->used;
+  chunk->used += size;
   return LEAT_OK;
 }
 
@@ -120,7 +120,7 @@ static void fill_room(leati_inference *inference, uint32_t v, void *room, void *
     inference->changed[v] = LEATI_CHANGED | LEATI_CHANGED_SINCE_FIT;
   }
   value->bytes = before;
-  inference->scraps->used -= size_of_room(value);
+  inference->host_values->used -= size_of_room(value);
 }
 
 /* ---- Inputs and outputs ----------------------------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ int32_t leati_inference_inputs(leati_inference *inference, const leati_view *vie
       leati_view_measure(&value->view);
     }
     /* What decides no shape is not part of what a plan is for. */
-    if (inference->graph->values[v].decides) {
+    if (inference->graph->values[v].needed_on_host) {
       void *room;
       LEATI_TRY(take_room(inference, value, &room, err));
       if (value->view.count != 0) {
@@ -245,12 +245,12 @@ static int32_t ask_node(leati_inference *inference, const leati_node *node, leat
 static bool should_evaluate(leati_inference *inference, const leati_node *node, uint32_t o) {
   const uint32_t v = node->outputs[o];
   const leati_view *const view = &inference->values[v].view;
-  const bool decides = inference->graph->values[v].decides;
-  bool should = leati_can_evaluate(node, view->type) && (decides || view->count <= EVALUATED_MAX);
+  const bool needed_on_host = inference->graph->values[v].needed_on_host;
+  bool should = leati_can_evaluate(node, view->type) && (needed_on_host || view->count <= EVALUATED_MAX);
   for (uint32_t i = 0; should && i < node->input_count; ++i) {
     should = node->inputs[i] == LEAT_GRAPH_NO_VALUE || inference->values[node->inputs[i]].bytes != NULL;
   }
-  const bool fits = decides || inference->evaluated + view->count <= EVALUATED_ALL_MAX;
+  const bool fits = needed_on_host || inference->evaluated + view->count <= EVALUATED_ALL_MAX;
   inference->limited = inference->limited || (should && !fits);
   return should && fits;
 }
@@ -263,7 +263,7 @@ static int32_t evaluate_node(leati_inference *inference, const leati_node *node,
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%llu elements, from which shapes follow; supported: up to %u",
                       (unsigned long long)value->view.count, DECIDING_MAX);
   }
-  inference->evaluated += inference->graph->values[node->outputs[o]].decides ? 0 : value->view.count;
+  inference->evaluated += inference->graph->values[node->outputs[o]].needed_on_host ? 0 : value->view.count;
   void *room;
   LEATI_TRY(take_room(inference, value, &room, err));
   for (uint32_t i = 0; i < node->input_count; ++i) {
@@ -291,7 +291,7 @@ static int32_t take_output(leati_inference *inference, const leati_node *node, c
   const bool same = is_shaped(value, shape->dtype, shape->ndim, shape->dims);
   *out_before = same ? (void *)value->bytes : NULL;
   if (value->bytes != NULL && !leati_op_is_host(node->op->def->info.host_outputs, o) &&
-      !inference->graph->values[v].decides) {
+      !inference->graph->values[v].needed_on_host) {
     inference->evaluated -= value->view.count;
   }
   value->bytes = NULL;
@@ -372,7 +372,7 @@ static leati_kept_inference *place_of_thread(const leat_graph *graph) {
 static uint64_t count_bytes(const leati_inference *inference) {
   return sizeof(*inference) +
          inference->graph->value_count * (sizeof(*inference->values) + sizeof(*inference->changed)) +
-         inference->scrap_bytes;
+         inference->host_value_bytes;
 }
 
 static _Atomic uint64_t *kept_bytes_of(const leat_graph *graph) {
@@ -463,7 +463,7 @@ static void lay_apart(leati_inference *inference) {
 
 void leati_inference_keep(leati_inference *inference) {
   leati_inference *const kept =
-      inference->limited || inference->scrap_bytes > KEPT_BYTES_MAX ? NULL : leati_calloc(1, sizeof(*kept));
+      inference->limited || inference->host_value_bytes > KEPT_BYTES_MAX ? NULL : leati_calloc(1, sizeof(*kept));
   if (kept == NULL || !take_bytes(inference)) {
     leati_free(kept);
     leati_inference_end(inference);

@@ -23,13 +23,13 @@ typedef struct leati_known_value {
 
 typedef struct leati_inference {
   const leat_graph *graph;
-  leati_known_value *values;  /**< by number; inputs are set by the caller */
-  uint8_t *changed;           /**< by value: LEATI_CHANGED and _SINCE_FIT, as far as it is not what it was then */
-  uint64_t fitted;            /**< number of the program that leati_inference_fit() was said of; 0: none */
-  struct leati_scrap *scraps; /**< elements that inputs have and nodes gave, in pieces of */
-  uint64_t scrap_bytes;       /**< so many in all */
-  uint64_t evaluated;         /**< how many of these no shape follows from */
-  bool limited;               /**< there would have been more of those than are computed on the host */
+  leati_known_value *values; /**< by number; inputs are set by the caller */
+  uint8_t *changed;          /**< by value: LEATI_CHANGED and _SINCE_FIT, as far as it is not what it was then */
+  uint64_t fitted;           /**< number of the program that leati_inference_fit() was said of; 0: none */
+  struct leati_host_chunk *host_values; /**< elements that inputs have and nodes gave, in pieces of */
+  uint64_t host_value_bytes;            /**< so many in all */
+  uint64_t evaluated;                   /**< how many of these no shape follows from */
+  bool limited;                         /**< there would have been more of those than are computed on the host */
 } leati_inference;
 
 /** Begins with the constants of the graph. leati_inference_end() must follow, also when it fails.

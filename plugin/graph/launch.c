@@ -62,15 +62,15 @@ int32_t leati_graph_check_inputs(const leat_graph *graph, uint32_t count, const 
 
 static int32_t import_input(const leat_graph *graph, const DLTensor *tensor, uint32_t i, bool shapes_only,
                             leati_view *view, leat_error *err) {
-  const bool decides = graph->values[graph->inputs[i]].decides;
-  if (shapes_only && !decides) {
+  const bool needed_on_host = graph->values[graph->inputs[i]].needed_on_host;
+  if (shapes_only && !needed_on_host) {
     char what[48];
     (void)snprintf(what, sizeof(what), "input %u of the graph", i);
     LEATI_TRY(leati_view_import_shape(tensor, what, view, err));
   } else {
     LEATI_TRY(import_tensor(graph, tensor, "input", i, view, err));
   }
-  if (decides && !view->host) {
+  if (needed_on_host && !view->host) {
     return fail_tensor("input", i, "decides shapes: it must be on the host", err);
   }
   return !view->host || view->compact

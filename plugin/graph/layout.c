@@ -27,7 +27,7 @@ static void set(work *w, bool *flag, bool value) {
 
 /* Finds what lies in the input of a node as a part of it, and may lie there otherwise if that does. */
 static void find_picked(const work *w) {
-  const leati_whereabouts *const at = w->layout->at;
+  const leati_alias *const at = w->layout->at;
   for (uint32_t n = 0; n < w->layout->graph->node_count; ++n) {
     const leati_node *const node = &w->layout->nodes[n];
     const uint32_t x = node->input_count != 0 ? node->inputs[0] : LEAT_GRAPH_NO_VALUE;
@@ -45,7 +45,7 @@ static void find_picked(const work *w) {
  * nothing else lies in them, but for what nodes pick that can lay it. */
 static void find_free(const work *w) {
   const leat_graph *const graph = w->layout->graph;
-  const leati_whereabouts *const at = w->layout->at;
+  const leati_alias *const at = w->layout->at;
   find_picked(w);
   for (uint32_t v = 0; v < graph->value_count; ++v) {
     w->last[v] = graph->values[v].kind == LEATI_VALUE_RESULT && w->values[v].known && w->values[v].bytes == NULL &&
@@ -130,11 +130,11 @@ static void check_node(work *w, uint32_t n) {
     if (v == LEAT_GRAPH_NO_VALUE) {
       continue;
     }
-    if (leati_has_input(use.follows | use.equals, i) && !w->last[v]) {
+    if (leati_has_input(use.matches_output | use.requires_output_layout, i) && !w->last[v]) {
       give_as_ever(w, node);
     }
-    const bool equal = leati_has_input(use.equals, i) && gives_last(w, node);
-    if (!equal && !leati_has_input(use.reads | use.follows, i)) {
+    const bool equal = leati_has_input(use.requires_output_layout, i) && gives_last(w, node);
+    if (!equal && !leati_has_input(use.reads | use.matches_output, i)) {
       set(w, &w->last[v], false);
     }
   }
@@ -148,10 +148,12 @@ static void look_for_gain(work *w, uint32_t n) {
     if (v == LEAT_GRAPH_NO_VALUE || !w->last[v]) {
       continue;
     }
-    if (leati_has_input(w->uses[n].gains, i)) {
+    if (leati_has_input(w->uses[n].prefers, i)) {
       set(w, &w->gain[v], true);
     }
-    for (uint32_t o = 0; leati_has_input(w->uses[n].follows | w->uses[n].equals, i) && o < node->output_count; ++o) {
+    for (uint32_t o = 0;
+         leati_has_input(w->uses[n].matches_output | w->uses[n].requires_output_layout, i) && o < node->output_count;
+         ++o) {
       const uint32_t y = node->outputs[o];
       if (y != LEAT_GRAPH_NO_VALUE && w->last[y] && (w->gain[v] || w->gain[y])) {
         set(w, &w->gain[v], true);
@@ -181,8 +183,8 @@ static void weigh_node(work *w, uint32_t n) {
   for (uint32_t i = 0; i < node->input_count; ++i) {
     const uint32_t v = node->inputs[i];
     if (v != LEAT_GRAPH_NO_VALUE) {
-      w->balance[v] += leati_has_input(w->uses[n].gains, i);
-      w->balance[v] -= leati_has_input(w->uses[n].follows, i) && !gives_last(w, node);
+      w->balance[v] += leati_has_input(w->uses[n].prefers, i);
+      w->balance[v] -= leati_has_input(w->uses[n].matches_output, i) && !gives_last(w, node);
     }
   }
 }
@@ -235,11 +237,11 @@ void leati_layout_apply(leati_view *constant) {
 }
 
 static bool anybody_gains(const work *w) {
-  bool gains = false;
-  for (uint32_t n = 0; n < w->layout->graph->node_count && !gains; ++n) {
-    gains = w->uses[n].gains != 0;
+  bool prefers = false;
+  for (uint32_t n = 0; n < w->layout->graph->node_count && !prefers; ++n) {
+    prefers = w->uses[n].prefers != 0;
   }
-  return gains;
+  return prefers;
 }
 
 static int32_t lay(work *w, uint32_t *ordered, uint32_t *out_count, leat_error *err) {
@@ -250,7 +252,7 @@ static int32_t lay(work *w, uint32_t *ordered, uint32_t *out_count, leat_error *
   }
   for (uint32_t v = 0; v < w->layout->graph->value_count; ++v) {
     if (w->last[v]) {
-      w->layout->at[v] = (leati_whereabouts){.root = v};
+      w->layout->at[v] = (leati_alias){.root = v};
       w->values[v].view.address = 0;
       leati_make_channels_last(&w->values[v].view);
       ++*out_count;

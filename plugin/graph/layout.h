@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Which images in a graph lie with their channels next to each other (ops/core/channels_last.h): those that only nodes
+ * Which images in a graph are in NHWC layout (ops/core/channels_last.h): those that only nodes
  * make and take which can do so, where more of them gain by it than have to copy them; and which constants nodes take
  * in another order. Belongs to one thread.
  */
@@ -15,7 +15,7 @@ typedef struct leati_layout {
   const leat_graph *graph;
   const leati_node *nodes; /**< as many as the graph has; those that are `live` run */
   const bool *live;
-  leati_whereabouts *at; /**< by value, as leati_aliasing_run() left them: nothing is joined yet. What is laid lies in
+  leati_alias *at; /**< by value, as leati_aliasing_run() left them: nothing is joined yet. What is laid lies in
                               itself, until leati_aliasing_join() */
   leati_inference *inference; /**< of all values; the views of those that are laid so get such strides */
 } leati_layout;
@@ -25,7 +25,7 @@ typedef struct leati_layout {
  * @errors OUT_OF_MEMORY */
 int32_t leati_layout_run(const leati_layout *layout, uint32_t *ordered, uint32_t *out_count, leat_error *err);
 
-/** That order: a matrix is transposed, all else has its channels next to each other. Of a constant, a view whose
+/** That order: a matrix is transposed, all else is in NHWC layout. Of a constant, a view whose
  * elements are to be kept one behind the other; */
 leati_view leati_layout_order(const leati_view *constant);
 /** and the strides of the constant itself, if they are. */

@@ -25,7 +25,7 @@
  * 964 us took 1,276. Measure: chain, cpu. */
 #define LEATI_SPIN_WHOLE_NS UINT64_C(1000000)
 /** Nanoseconds from one look of a sleeping thread after its lane to the next, at most. Larger: fewer wakings; what
- * others left for company is left for longer. From: reasoning. Measure: chain, cpu. */
+ * others left to be joined is left for longer. From: reasoning. Measure: chain, cpu. */
 #define LEATI_NAP_NS UINT64_C(1000000)
 /** Looks of a sleeping thread in the time that its wait usually takes. Larger: likewise as with a shorter nap. From:
  * reasoning. Measure: chain, cpu. */
@@ -58,7 +58,7 @@
  * ----------------------------------------------------------------------------------
  */
 
-/** Batches in flight at most before lists wait for company. With two the queue never runs dry while the next group
+/** Batches in flight at most before lists wait for others. With two the queue never runs dry while the next group
  * gathers. Larger: lists meet less and share fewer command buffers. From: an H200 (8 threads: one 156,000 runs/s, two
  * 193,000, three 179,000). Measure: op, chain. */
 #define LEATI_IN_FLIGHT_MAX 2
@@ -73,20 +73,20 @@
 #define LEATI_BATCH_LONG_NS UINT64_C(60000)
 /** Batches of one list in a row after which nothing is gained by one in flight. Larger: threads that never meet lose
  * for longer. From: an H200 (without it two threads out of step lose a sixth). Measure: paced. */
-#define LEATI_LONELY_MAX 16
+#define LEATI_SINGLE_LIST_STREAK 16
 /** Batches for which two are then in flight before one is tried again. Larger: work that has changed to where lists
  * meet is noticed later. From: the same. Measure: paced. */
-#define LEATI_LONELY_REST 256
+#define LEATI_SINGLE_LIST_REST 256
 /** Nanoseconds after the end of a batch for which its threads' next lists are waited for. Larger: lists meet more; a
- * list whose company does not come goes later. From: an H200 (3 us are as good; without it 8 threads lose a fifth).
+ * list that no other joins goes later. From: an H200 (3 us are as good; without it 8 threads lose a fifth).
  * Measure: op with 8 threads. */
-#define LEATI_COMPANY_NS UINT64_C(6000)
+#define LEATI_GATHER_NS UINT64_C(6000)
 /** With one batch in flight, the part of what a batch took for which lists are waited for: one in so many. Larger: they
  * meet less. From: an H200. Measure: chain. */
-#define LEATI_COMPANY_PART 8
+#define LEATI_GATHER_PART 8
 /** Nanoseconds: that part at most. Larger: a thread that has left holds others up for longer. From: reasoning. Measure:
  * chain. */
-#define LEATI_COMPANY_NS_MAX UINT64_C(200000)
+#define LEATI_GATHER_NS_MAX UINT64_C(200000)
 /** Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: it takes
  * half as long to write and submit. Larger: a list goes later if that thread is away. From: an H200 (3 and 15 are as
  * good; without it 8 threads lose a fifth). Measure: op with 8 threads. */
@@ -404,7 +404,7 @@
 #define LEATI_MATRIX_GATHER_SPLIT_FILL 4u
 #define LEATI_MATRIX_GATHER_SPLIT_MIN 192u
 /** Millions of multiplications from which on a convolution on matrix hardware has the channels of images and weights
- * moved next to each other first, to gather eight of them at once. Larger: what both dispatches of that cost is less of
+ * converted to NHWC first, to gather eight of them at once. Larger: what both dispatches of that cost is less of
  * the convolution, and more convolutions gather one element at a time. From: an H200 (3 x 3 in float16, us without and
  * with: 115 millions 10.4 and 11.3 to 14.5 and 20.4, 462 millions 23.1 and 21.7, 925 millions 26.8 and 26.4 to 62 and
  * 44, 59,190 millions 820 and 528). Measure: --tune; leat-bench --only kernels --rows 'half-conv-*'. */
@@ -448,16 +448,16 @@
 /** Quarters of the processors that its workgroups may be where several share the keys of a head. Larger: more of them
  * to join. From: an H200 (2, 8, 16: 9, 21 and 28 % slower). Measure: --tune; tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_FILL_QUARTERS 4u
-/** Quarters of the processors below which workgroups of the kernels for few rows are split, for twice as many; and
+/** Quarters of the processors below which workgroups of the kernels for small m are split, for twice as many; and
  * elements of k of one split at least. Larger: as above. From: an H200. Measure: --tune; linear. */
 #define LEATI_GEMV_FILL_QUARTERS 3u
 #define LEATI_GEMV_SPLIT_MIN 512u
-/** Workgroups for each processor that a product of few rows with weights of few bits is split for. Larger: more loads
+/** Workgroups for each processor that a product of small m with weights of few bits is split for. Larger: more loads
  * on the way; more pieces to add up. From: an H100 (a decoder of 1.1 billion weights of 4 bits: 600 tokens a second
  * from one thread and 1,667 from eight; 540 and 1,524 with 2, 528 and 1,490 with 4). Measure: --tune;
  * tools/bench/decoder.py. */
 #define LEATI_NBITS_FILL 1u
-/** Rows or columns up to which a product goes to the kernels for few rows; at most the 8 that those are written for.
+/** Rows or columns up to which a product goes to the kernels for small m; at most the 8 that those are written for.
  * Larger: tiles would be emptier than this. From: an H200. Measure: --tune; linear; gpt2. */
 #define LEATI_GEMV_ROWS 8u
 /** The same where it would else go to matrix hardware, which fills up rows that there are not. Larger: each row takes

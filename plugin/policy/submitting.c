@@ -18,28 +18,28 @@ uint32_t leati_copy_us(const leati_traits *traits, uint64_t bytes, bool bus) {
   return bus ? to_us(LEATI_COMMAND_NS + bytes / LEATI_BUS_BYTES) : leati_dispatch_us(traits, 2 * bytes, 0);
 }
 
-int32_t leati_lonely_next(int32_t lonely, uint32_t in_flight, bool one_list) {
+int32_t leati_single_list_next(int32_t single_lists, uint32_t in_flight, bool one_list) {
   /* With more than one batch in flight lists had no reason to meet. */
-  if (lonely < 0) {
-    ++lonely;
+  if (single_lists < 0) {
+    ++single_lists;
   } else if (in_flight == 1) {
-    lonely = one_list ? lonely + 1 : 0;
+    single_lists = one_list ? single_lists + 1 : 0;
   }
-  return lonely < LEATI_LONELY_MAX ? lonely : -LEATI_LONELY_REST;
+  return single_lists < LEATI_SINGLE_LIST_STREAK ? single_lists : -LEATI_SINGLE_LIST_REST;
 }
 
 /* With two batches in flight threads meet in two groups. Barriers are queue-wide, so that two groups take up to twice
  * as long as one. Where this is more than the queue loses while it waits for the one, one batch is in flight. What it
  * loses is the writing, about as much again while as many threads leave their waits and hand their lists over, and
- * LEATI_TURN_NS. With one in flight company is worth more. */
+ * LEATI_TURN_NS. With one in flight lists that go together are worth more. */
 leati_batch_advice leati_batch_advise(uint64_t took_ns, uint64_t wrote_ns, uint32_t in_flight, bool meet) {
   /* With one in flight instead of two, twice as many lists are written while the queue waits. */
   const uint64_t writing = wrote_ns * in_flight;
   const bool one = meet && took_ns > LEATI_BATCH_LONG_NS && took_ns > 2 * writing + LEATI_TURN_NS;
-  const uint64_t part = took_ns / LEATI_COMPANY_PART;
+  const uint64_t part = took_ns / LEATI_GATHER_PART;
   return one ? (leati_batch_advice){.in_flight = 1,
-                                    .company_ns = part < LEATI_COMPANY_NS_MAX ? part : LEATI_COMPANY_NS_MAX}
-             : (leati_batch_advice){.in_flight = LEATI_IN_FLIGHT_MAX, .company_ns = LEATI_COMPANY_NS};
+                                    .gather_ns = part < LEATI_GATHER_NS_MAX ? part : LEATI_GATHER_NS_MAX}
+             : (leati_batch_advice){.in_flight = LEATI_IN_FLIGHT_MAX, .gather_ns = LEATI_GATHER_NS};
 }
 
 bool leati_interval_is_full(uint32_t lists, uint32_t lanes, double list_s) {

@@ -60,23 +60,23 @@ static inline bool leati_command_buffer_is_made(uint32_t count) {
   return count < LEATI_COMMAND_BUFFERS_KEPT;
 }
 
-/* ---- Company ------------------------------------------------------------------------------------------------------
+/* ---- Gathering ----------------------------------------------------------------------------------------------------
  */
 
-/** Batches in flight before lists wait for company. `continues`: one comes after what is in flight, and gains nothing
- * by company. `learnt` is the lane's. */
+/** Batches in flight before lists wait for others. `continues`: one comes after what is in flight, and gains nothing
+ * by waiting. `learnt` is the lane's. */
 static inline uint32_t leati_in_flight_wanted(bool continues, uint32_t learnt) {
   return continues ? LEATI_IN_FLIGHT_MAX : learnt;
 }
 
 /** Counts batches that had one list though one was in flight, when a batch has ended; below 0: batches until that is
  * tried again. Where the count is not below 0, lists meet or it is time to find out. */
-int32_t leati_lonely_next(int32_t lonely, uint32_t in_flight, bool one_list);
+int32_t leati_single_list_next(int32_t single_lists, uint32_t in_flight, bool one_list);
 
 /** What is best for the next batches of a lane. */
 typedef struct leati_batch_advice {
-  uint32_t in_flight;  /**< batches, before lists wait for company */
-  uint64_t company_ns; /**< how long after the end of a batch they wait */
+  uint32_t in_flight; /**< batches, before lists wait for others */
+  uint64_t gather_ns; /**< how long after the end of a batch they wait */
 } leati_batch_advice;
 
 /** What is best after a batch that took `took_ns`; writing and submitting it took `wrote_ns`, with so many in flight.

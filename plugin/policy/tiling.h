@@ -32,11 +32,11 @@ static inline uint32_t leati_tile_size(leati_tile tile) {
  * most. */
 #define LEATI_MATRIX_SUBGROUPS 4u
 #define LEATI_MATRIX_SUBGROUPS_MOST 8u
-/** Threads of a workgroup of the kernels for few rows, or twice as many, and those that columns are shared out to, at
+/** Threads of a workgroup of the kernels for small m, or twice as many, and those that columns are shared out to, at
  * most. */
 #define LEATI_GEMV_THREADS 256u
 #define LEATI_GEMV_LANES 16u
-/** Of a workgroup of the kernel for few rows and weights of few bits: threads times the columns that each has a part
+/** Of a workgroup of the kernel for small m and weights of few bits: threads times the columns that each has a part
  * of, and bytes of one that a thread takes at once. */
 #define LEATI_NBITS_COLUMNS 1024u
 #define LEATI_NBITS_BYTES 16u
@@ -54,7 +54,7 @@ typedef struct leati_gemm_cut {
   uint32_t tiles_m, tiles_n, splits, k_chunk;
 } leati_gemm_cut;
 
-/** The same for the kernels for few rows: threads of a workgroup, and those of them that share out its columns
+/** The same for the kernels for small m: threads of a workgroup, and those of them that share out its columns
  * (kernels/gemv.comp) or share a column (kernels/gemv_nbits.comp). */
 typedef struct leati_gemv_cut {
   leati_gemm_cut gemm;
@@ -63,7 +63,7 @@ typedef struct leati_gemv_cut {
 
 /** How an operand's tile is brought in; the numbers of kernels/gemm_tile.glsl. */
 enum { LEATI_MODE_QUADS_K = 0, LEATI_MODE_QUADS_I = 1, LEATI_MODE_SINGLES_K = 2, LEATI_MODE_SINGLES_I = 3 };
-/** How the kernel for few rows goes through b; the numbers of kernels/gemv.comp. */
+/** How the kernel for small m goes through b; the numbers of kernels/gemv.comp. */
 enum {
   LEATI_ALONG_COLUMNS = 0,
   LEATI_ALONG_K = 1,
@@ -104,7 +104,7 @@ bool leati_gemm_parts_pay(const leati_traits *traits, const leati_gemm_shape *sh
 bool leati_gemm_more_slices_pay(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile tile,
                                 uint32_t splits);
 /** Whether a convolution on matrix hardware, as such a product, takes less time if the channels of images and weights,
- * `moved` elements in all, are moved next to each other first. */
+ * `moved` elements in all, are converted to NHWC first. */
 bool leati_conv_last_pays(const leati_traits *traits, const leati_gemm_shape *shape, uint64_t moved);
 /** Whether a product there whose tiles have so many elements takes less time if a second copy is kept of its constant
  * operand, k x n, that lies along k. */
@@ -152,14 +152,14 @@ static inline bool leati_attention_is_few(const leati_traits *traits, int64_t qu
 /** Cuts it, on a device with subgroups of `subgroup` invocations. */
 leati_attention_few_cut leati_attention_cut_few(const leati_traits *traits, uint32_t subgroup,
                                                 const leati_attention_few_shape *shape);
-/** Cuts a product for the kernel for few rows, which goes through b in the way `along`. */
+/** Cuts a product for the kernel for small m, which goes through b in the way `along`. */
 leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
 /** The same for matrices of bytes (kernels/gemv_integer.comp). */
 leati_gemv_cut leati_bytes_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t along);
-/** Cuts a product for the kernel for few rows, here `rows` of them, and weights of `bits` bits. */
+/** Cuts a product for the kernel for small m, here `rows` of them, and weights of `bits` bits. */
 leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shape *shape, uint32_t rows, uint32_t bits);
 
-/** Rows or columns up to which a product goes to the kernel for few rows. `on_matrices`: else it goes to matrix
+/** Rows or columns up to which a product goes to the kernel for small m. `on_matrices`: else it goes to matrix
  * hardware, which reads its larger operand by fours. */
 static inline int64_t leati_gemm_few(const leati_traits *traits, bool on_matrices) {
   return on_matrices ? traits->tuning.matrix_gemv_rows : traits->tuning.gemv_rows;
@@ -185,7 +185,7 @@ static inline uint32_t leati_gemm_mode(bool quads_k, bool quads_i, int64_t strid
 uint32_t leati_gemv_along(const leati_traits *traits, uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns,
                           int64_t b_k, int64_t b_column);
 
-/** The same for operands of bytes, the first of which is read in any way. */
+/** The same for operands of int8 or uint8, the first of which is read in any way. */
 uint32_t leati_gemv_along_bytes(uint32_t mode_b, int64_t b_k, int64_t b_column);
 
 /** Whether so many bytes are read one by one from where they lie apart, rather than copied first. */

@@ -145,7 +145,7 @@ static int32_t event_query(leat_event *event, leat_error *err) {
   }
   const int32_t status = leati_timeline_answer(held.timeline, held.value, err);
   if (status == LEAT_ERROR_NOT_READY && leati_timeline_locate(held.timeline, held.value, &point) && point.value == 0) {
-    /* A thread that asks again and again does not wait, but the list may have been left for company. */
+    /* A thread that asks again and again does not wait, but the list may have been left for others to join. */
     leati_lane_help(leati_lane_of(point.semaphore));
   }
   leati_timeline_unwatch(&held);

@@ -111,7 +111,7 @@ int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *e
   if (stream == NULL) {
     LEATI_TRY(make_stream(device, &stream, err));
   }
-  const int32_t status = leati_stream_welcome(stream, err);
+  const int32_t status = leati_stream_adopt_owner(stream, err);
   if (status != LEAT_OK) {
     leati_streams_release(stream);
     return status;

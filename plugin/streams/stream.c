@@ -389,7 +389,7 @@ static bool may_fail(const leat_stream *stream) {
          leati_timeline_locate(timeline, promised, &point) && point.value == 0;
 }
 
-int32_t leati_stream_welcome(leat_stream *stream, leat_error *err) {
+int32_t leati_stream_adopt_owner(leat_stream *stream, leat_error *err) {
   /* In this order: a list that the queue refuses fails the stream before it is gone. */
   if (!may_fail(stream) && !has_failed(stream)) {
     return LEAT_OK;
@@ -423,7 +423,7 @@ static void leave(leat_stream *stream) {
   (void)leati_stream_unlock_and_help(stream, LEAT_OK, NULL);
 }
 
-void leati_stream_vacate(leat_stream *stream) {
+void leati_stream_release_owner(leat_stream *stream) {
   leave(stream);
   leati_mutex_lock(&stream->lock);
   leati_stream_own_anew(stream);

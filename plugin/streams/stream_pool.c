@@ -209,7 +209,7 @@ static int32_t acquire(leat_device *device, int64_t timeout_ms, leat_stream **ou
   }
   int32_t status = stream_at(device, index, out, err);
   if (status == LEAT_OK) {
-    status = leati_stream_welcome(*out, err);
+    status = leati_stream_adopt_owner(*out, err);
   }
   if (status != LEAT_OK) {
     give_slot(pool, index);
@@ -242,7 +242,7 @@ static int32_t release(leat_device *device, uint64_t ticket, leat_error *err) {
         "before this one was closed",
         (unsigned long long)ticket, index);
   }
-  leati_stream_vacate(stream);
+  leati_stream_release_owner(stream);
   give_slot(pool, index);
   return LEAT_OK;
 }

@@ -29,7 +29,7 @@ struct leat_stream {
   leat_stream *next;                           /* all stream objects; set once */
   leat_stream *next_free;                      /* guarded by the lock of the free streams */
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* guards everything below */
-  /* Changes under `lock`. leati_stream_welcome() looks without it: a load (acquire) that pairs with the store
+  /* Changes under `lock`. leati_stream_adopt_owner() looks without it: a load (acquire) that pairs with the store
    * (release) where it is replaced. */
   _Atomic(leati_timeline *) timeline;
   leati_lane *lane;                        /* that the last list went to; NULL: none did */
@@ -118,11 +118,11 @@ int32_t leati_stream_flush_if_live(leat_stream *stream, leat_error *err);
 int32_t leati_stream_error_if_live(leat_stream *stream, leat_error *err);
 /** Lets a stream start afresh for another owner: flushes it, forgets the downloads that no event covers, whose
  * destinations may go with the owner, and clears its error. Work in flight goes on. */
-void leati_stream_vacate(leat_stream *stream);
+void leati_stream_release_owner(leat_stream *stream);
 /** Sees to it that the owner before leaves no error to the next one, neither now nor when the queue refuses what it
  * handed over last.
  * @errors OUT_OF_MEMORY */
-int32_t leati_stream_welcome(leat_stream *stream, leat_error *err);
+int32_t leati_stream_adopt_owner(leat_stream *stream, leat_error *err);
 /** leat_stream_api::clear_error, without the checks. */
 int32_t leati_stream_clear_error(leat_stream *stream, leat_error *err);
 /** Submits what is open with a timestamp behind it (NULL: without) and tells which value of which timeline covers it.

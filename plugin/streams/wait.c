@@ -96,7 +96,7 @@ static uint64_t next_value(const wait *w) {
 }
 
 /* Looks after the lane, and then blocks once, for `left` nanoseconds at most: in the driver until the value is reached
- * or the queue has room for what others may have left for company, or for a moment if a leader is about to submit the
+ * or the queue has room for what others may have left to be joined, or for a moment if a leader is about to submit the
  * list. The room is read before the lane is looked after. So a list that is left after that look was left by a thread
  * that has looked at the timeline semaphore later and found the lane full, and room for it comes with a value that is
  * not below the one that is blocked for here. True: the wait is over. */

@@ -13,7 +13,7 @@ static void store(_Atomic uint64_t *to, uint64_t value) {
 
 void leati_batching_begin(leati_batching *batching) {
   atomic_store_explicit(&batching->in_flight, LEATI_IN_FLIGHT_MAX, memory_order_relaxed);
-  store(&batching->company_ns, LEATI_COMPANY_NS);
+  store(&batching->gather_ns, LEATI_GATHER_NS);
 }
 
 void leati_batching_submitted(leati_batching *batching, uint64_t batch, uint32_t lists, uint64_t now_ns) {
@@ -31,12 +31,12 @@ static uint32_t ran_with(const leati_batching *batching, uint64_t batch) {
 /* Learns from a batch that took so long. */
 static void learn(leati_batching *batching, uint64_t took, bool one_list) {
   const uint32_t in_flight = leati_batching_in_flight(batching);
-  const int32_t lonely =
-      leati_lonely_next(atomic_load_explicit(&batching->lonely, memory_order_relaxed), in_flight, one_list);
-  const leati_batch_advice advice = leati_batch_advise(took, load(&batching->wrote_ns), in_flight, lonely >= 0);
-  atomic_store_explicit(&batching->lonely, lonely, memory_order_relaxed);
+  const int32_t single_lists =
+      leati_single_list_next(atomic_load_explicit(&batching->single_lists, memory_order_relaxed), in_flight, one_list);
+  const leati_batch_advice advice = leati_batch_advise(took, load(&batching->wrote_ns), in_flight, single_lists >= 0);
+  atomic_store_explicit(&batching->single_lists, single_lists, memory_order_relaxed);
   atomic_store_explicit(&batching->in_flight, advice.in_flight, memory_order_relaxed);
-  store(&batching->company_ns, advice.company_ns);
+  store(&batching->gather_ns, advice.gather_ns);
 }
 
 /* Counts the batches after `ended`, up to one that has just been seen to have ended, and tells what each took. */
@@ -64,7 +64,7 @@ void leati_batching_ended(leati_batching *batching, uint64_t batch, uint32_t lis
   }
   const uint32_t ran = ran_with(batching, batch);
   if (!watched) {
-    store(&batching->company_ns, LEATI_COMPANY_NS);
+    store(&batching->gather_ns, LEATI_GATHER_NS);
   } else if (ran != 0) {
     learn(batching, count(batching, ended, batch, now_ns), ran == 1);
   }
@@ -75,5 +75,5 @@ void leati_batching_ended(leati_batching *batching, uint64_t batch, uint32_t lis
 uint64_t leati_batching_gather_until(const leati_batching *batching, uint32_t lists) {
   const uint64_t ended = load(&batching->ended);
   const uint32_t came = lists - atomic_load_explicit(&batching->ended_lists, memory_order_relaxed);
-  return came < ran_with(batching, ended) ? load(&batching->ended_ns) + load(&batching->company_ns) : 0;
+  return came < ran_with(batching, ended) ? load(&batching->ended_ns) + load(&batching->gather_ns) : 0;
 }

@@ -21,14 +21,14 @@
 typedef struct leati_batching {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint64_t ended; /**< the last batch that is known to have ended */
   _Atomic uint64_t ended_ns;                         /**< when that was seen */
-  _Atomic uint64_t company_ns;                       /**< how long from then on lists wait for others */
+  _Atomic uint64_t gather_ns;                        /**< how long from then on lists wait for others */
   _Atomic uint64_t wrote_ns;                         /**< what writing and submitting the last batches took */
   _Atomic uint32_t ended_lists;                      /**< lists that had been handed over at `ended_ns` */
   _Atomic uint32_t in_flight;                        /**< batches to have in flight */
   _Atomic uint32_t seen_lists;                       /**< lists of batches whose end somebody watched */
   _Atomic uint64_t busy_ns;                          /**< what those batches took */
   /** Batches in a row that had one list though one was in flight; below 0: how many more until that is tried again. */
-  _Atomic int32_t lonely;
+  _Atomic int32_t single_lists;
   /* Stored by the leader; what follows by batch modulo. */
   _Atomic uint64_t sent;                              /**< the last batch */
   _Atomic uint32_t lists[LEATI_BATCHES_REMEMBERED];   /**< that the queue had been given with it */
@@ -72,7 +72,7 @@ static inline uint64_t leati_batching_busy_ns(const leati_batching *batching) {
   return atomic_load_explicit(&batching->busy_ns, memory_order_relaxed);
 }
 
-/** Batches to have in flight before lists wait for company, 1 to LEATI_IN_FLIGHT_MAX. */
+/** Batches to have in flight before lists wait for others, 1 to LEATI_IN_FLIGHT_MAX. */
 static inline uint32_t leati_batching_in_flight(const leati_batching *batching) {
   return atomic_load_explicit(&batching->in_flight, memory_order_relaxed);
 }

@@ -201,7 +201,7 @@ void leati_lane_help(leati_lane *lane) {
 }
 
 /* Whether threads whose lists ran in the batch that ended last are about to hand over the next ones. */
-static bool is_company_due(const leati_lane *lane) {
+static bool is_gather_due(const leati_lane *lane) {
   const uint64_t until = is_continued(lane) ? 0 : leati_batching_gather_until(&lane->batching, leati_lane_lists(lane));
   return until != 0 && leati_now_ns() < until;
 }
@@ -211,7 +211,7 @@ void leati_lane_watch(leati_lane *lane, uint32_t *inout_passed) {
     leati_lane_help(lane);
   }
   if (atomic_load_explicit(&lane->queued, memory_order_seq_cst) == NULL ||
-      !leati_semaphore_has(&lane->semaphore, leati_lane_room(lane)) || is_company_due(lane)) {
+      !leati_semaphore_has(&lane->semaphore, leati_lane_room(lane)) || is_gather_due(lane)) {
     *inout_passed = 0;
     return;
   }

@@ -49,7 +49,7 @@ typedef struct leati_lane {
   _Atomic uint32_t lists;    /**< handed over so far, without those that were lost; relaxed */
   _Atomic uint32_t commands; /**< that were in lists; relaxed */
   /** Some of what is queued comes after what is in flight. Relaxed: if it is lost or stays for too long, a list waits
-   * for company that need not, or the other way round. */
+   * for others that need not, or the other way round. */
   atomic_bool continues;
   /** Threads that wait: they watch or help again and again until they leave. */
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t attendants;

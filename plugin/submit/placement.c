@@ -51,7 +51,7 @@ leati_lane *leati_placement_choose(leat_device *device, leati_lane *current, uin
 }
 
 bool leati_placement_alone(const leat_device *device) {
-  return atomic_load_explicit(&device->lanes->placement.company, memory_order_relaxed) == 1;
+  return atomic_load_explicit(&device->lanes->placement.active_streams, memory_order_relaxed) == 1;
 }
 
 /* ---- Intervals
@@ -87,7 +87,7 @@ static void end_interval(leat_device *device, uint64_t lasted) {
                                  .list_s = list_s,
                                  .streams = atomic_exchange_explicit(&placement->streams, 0, memory_order_relaxed)};
   (void)atomic_fetch_add_explicit(&placement->interval, 1, memory_order_relaxed);
-  atomic_store_explicit(&placement->company, pace.streams, memory_order_relaxed);
+  atomic_store_explicit(&placement->active_streams, pace.streams, memory_order_relaxed);
   placement->interval_tally = now;
   placement->interval_start_ns += lasted;
   if (!device->lanes_fixed) {

@@ -25,7 +25,7 @@ typedef struct leati_tally {
 /** What is known of all lanes of a device. */
 typedef struct leati_placement {
   _Alignas(LEATI_CACHE_LINE) _Atomic uint32_t in_use; /**< lanes that are chosen from; relaxed */
-  _Atomic uint32_t company;                           /**< streams of the interval before; relaxed */
+  _Atomic uint32_t active_streams;                    /**< streams of the interval before; relaxed */
   _Atomic uint32_t interval;                          /**< number of this interval; relaxed */
   _Atomic uint32_t streams;                           /**< that had lists in it; relaxed */
   _Alignas(LEATI_CACHE_LINE) leati_role judge;        /**< the thread that has it uses what follows */

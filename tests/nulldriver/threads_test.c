@@ -426,7 +426,7 @@ static void who_needs_a_list_that_is_being_handed_over_sleeps(void **state) {
   close_device();
 }
 
-/* What others leave for company while it waits goes as soon as the queue has room, not when its own work has run. */
+/* What others leave to be joined while it waits goes as soon as the queue has room, not when its own work has run. */
 static void who_waits_looks_after_its_lane(void **state) {
   (void)state;
   static blocks t;

@@ -409,7 +409,7 @@ static OrtAllocator *device_allocator(void) {
   return allocator;
 }
 
-/* Sends a tensor of bytes to the device, on to another place there, and back. */
+/* Sends a tensor of int8 or uint8 to the device, on to another place there, and back. */
 static unsigned copy_around(ONNXTensorElementDataType type, size_t element_size, int64_t count, unsigned seed,
                             OrtSyncStream *stream) {
   OrtValue *values[4]; /* host, device, device, host */

@@ -114,7 +114,7 @@ static void one_in_flight_only_where_lists_meet(void **state) {
   enum { BATCHES = 1000 };
   lane l;
   begin(&l);
-  /* Two threads with other things to do: there is no company in time. */
+  /* Two threads with other things to do: no other list comes in time. */
   unsigned one = 0;
   for (int i = 0; i < BATCHES; ++i) {
     submit(&l, 1, 5);
@@ -258,8 +258,8 @@ static void many_batches_in_flight_make_no_long_lists(void **state) {
   }
 }
 
-/* Company of a lane whose last batch, of three lists, took so long. */
-static uint64_t company_after(uint64_t us) {
+/* How long lists gather on a lane whose last batch, of three lists, took so long. */
+static uint64_t gather_after(uint64_t us) {
   lane l;
   begin(&l);
   submit(&l, 3, 2);
@@ -273,15 +273,15 @@ static uint64_t company_after(uint64_t us) {
   return until - l.now;
 }
 
-static void company_is_waited_for_in_proportion(void **state) {
+static void lists_gather_in_proportion(void **state) {
   (void)state;
-  const uint64_t little = company_after(10);
+  const uint64_t little = gather_after(10);
   assert_true(little > 0 && little < 10 * US);
-  assert_int_equal(company_after(20), little);
-  assert_int_equal(company_after(800), 100 * US);
+  assert_int_equal(gather_after(20), little);
+  assert_int_equal(gather_after(800), 100 * US);
   /* Never for longer than somebody notices. */
-  assert_int_equal(company_after(100000), company_after(1000000));
-  assert_true(company_after(100000) < 1000 * US);
+  assert_int_equal(gather_after(100000), gather_after(1000000));
+  assert_true(gather_after(100000) < 1000 * US);
 }
 
 static void lists_are_counted_through_their_overflow(void **state) {
@@ -327,7 +327,7 @@ int main(void) {
       cmocka_unit_test(an_end_that_nobody_watched_teaches_no_time),
       cmocka_unit_test(what_lists_take_adds_up),
       cmocka_unit_test(many_batches_in_flight_make_no_long_lists),
-      cmocka_unit_test(company_is_waited_for_in_proportion),
+      cmocka_unit_test(lists_gather_in_proportion),
       cmocka_unit_test(lists_are_counted_through_their_overflow),
       cmocka_unit_test(an_end_that_is_known_teaches_nothing),
   };

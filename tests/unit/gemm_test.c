@@ -39,8 +39,8 @@ static leati_pipeline_key pipeline_of(const leat_device *device, uint64_t type, 
                            .b_column = 1,
                            .bias_period = 1,
                            .alpha = 1};
-  leati_gemm_laid laid;
-  leati_gemm_lay(device, &gemm, &laid);
+  leati_gemm_config laid;
+  leati_gemm_select(device, &gemm, &laid);
   const bool few = laid.pipeline.kernel == leati_kernel_find(LEATI_KERNELS_GEMV, type);
   assert_int_equal(laid.skinny, few);
   assert_int_equal(laid.transposed, few && n < m);

@@ -2318,7 +2318,7 @@ static void launches_that_are_wrong_are_refused(void **state) {
     inputs[1] = &n->tensors[list];                                                                                  \
     outputs[0] = &out;                                                                                              \
   } while (0)
-  /* First without a plan that is kept, then with one. */
+  /* First without a cached plan, then with one. */
   for (int round = 0; round < 2; ++round) {
     LAUNCH(2, "2 inputs and 2 outputs; the graph has 2 and 1");
     inputs[0] = NULL;

@@ -215,7 +215,7 @@ static bool is_of_dots(const leati_kernel_code *code) {
 }
 
 /* Each kernel needs no more than what devices must have to be used at all, but for those that shuffle or use matrix
- * hardware, or add up products of bytes at once, which stand beside others. */
+ * hardware, or add up products of int8 or uint8 at once, which stand beside others. */
 static void every_kernel_runs_on_every_usable_device(void **state) {
   (void)state;
   leati_physical least = able;
@@ -223,14 +223,15 @@ static void every_kernel_runs_on_every_usable_device(void **state) {
   least.shuffles = least.dots = false;
   for (int i = 1; i < LEATI_KERNEL_COUNT; ++i) {
     const leati_kernel_code *const code = &leati_kernel_codes[i];
-    const char *const words = is_of_dots(code) && !is_on_matrices(code) ? "of bytes"
+    const char *const words = is_of_dots(code) && !is_on_matrices(code) ? "dot products"
                               : is_on_halves(code)                      ? "shaderFloat16"
                                                                         : "full subgroups";
     assert_int_equal(runs(&least, code, words), code->shuffles == 0 && !is_of_dots(code));
   }
 }
 
-/* Where there is a glslc for them, these kernels need the device's matrices; and others its products of bytes. */
+/* Where there is a glslc for them, these kernels need the device's matrices; and others its products of int8 or uint8.
+ */
 static void special_hardware_is_needed_where_it_is_used(void **state) {
   (void)state;
   leati_physical plain = able, first = able, single = able, halves = able;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Group commit: which lists wait for company, that they never stay behind, and what becomes of a group that the queue
+/* Group commit: which lists wait for others, that they never stay behind, and what becomes of a group that the queue
  * refuses. */
 #include "submit/lane.h"
 
@@ -181,7 +181,7 @@ static void look(bench *t) {
   leati_lane_watch(t->lane, &passed);
 }
 
-static void lists_wait_for_company_while_two_groups_are_in_flight(void **state) {
+static void lists_gather_while_two_groups_are_in_flight(void **state) {
   bench t;
   open_bench(state, &t);
   t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
@@ -210,7 +210,7 @@ static void lists_wait_for_company_while_two_groups_are_in_flight(void **state) 
 }
 
 /* Where batches take long, as far as the lane knows. */
-static void lists_wait_for_company_while_one_long_group_is_in_flight(void **state) {
+static void lists_gather_while_one_long_group_is_in_flight(void **state) {
   bench t;
   open_bench(state, &t);
   t.f->device->vk.GetSemaphoreCounterValue = nothing_has_run;
@@ -754,7 +754,7 @@ static void a_refused_group_fails_all_its_streams_and_no_other(void **state) {
   for (int i = 0; i < STREAMS; ++i) {
     assert_int_equal(put(&t, i, i + 1), LEAT_OK);
   }
-  /* Streams 2 and 3 wait for company; one of them has a second list. */
+  /* Streams 2 and 3 wait for others; one of them has a second list. */
   assert_int_equal(put(&t, 3, 77), LEAT_OK);
   /* And this one comes before stream 3 has failed, to a group of its own. */
   visited = &t;
@@ -813,8 +813,8 @@ int main(void) {
   (void)setenv("LEAT_LANES", "1", 1);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(without_spinners_each_list_goes_at_once),
-      cmocka_unit_test(lists_wait_for_company_while_two_groups_are_in_flight),
-      cmocka_unit_test(lists_wait_for_company_while_one_long_group_is_in_flight),
+      cmocka_unit_test(lists_gather_while_two_groups_are_in_flight),
+      cmocka_unit_test(lists_gather_while_one_long_group_is_in_flight),
       cmocka_unit_test(those_who_ran_together_are_waited_for),
       cmocka_unit_test(the_batching_policy_hears_of_each_batch),
       cmocka_unit_test(who_led_last_goes_first_if_it_is_there),

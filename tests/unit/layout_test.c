@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which images of a graph lie with their channels next to each other, which weights along k, and that the results have
+/* Which images of a graph are in NHWC layout, which weights along k, and that the results have
  * the bits that they have where none does, by as many dispatches. Only matrix hardware of float16 gains by it: without
  * that none does anyway.
  */
@@ -455,7 +455,7 @@ static uint32_t up_by_lines(network *n) {
 }
 
 /* ConvTransposes whose windows lie side by side, of images with one to three dimensions: the images around each, which
- * is made with its channels next to each other too. */
+ * is made in NHWC layout too. */
 enum { LINE_OF_FOUR, SQUARE_OF_TWO, BOX, STRIDES_COUNT };
 static const leat_attribute strides[STRIDES_COUNT] = {
     ATTRIBUTE(INTS, .name = "strides", .count = 1, .ints = (const int64_t[]){4}),

@@ -429,8 +429,8 @@ static void a_plan_knows_its_accesses_and_the_lives_of_temporaries(void **state)
   leati_view x = device_view(0x1000c, 8), y = device_view(0x20010, 8);
   leati_planner_place(&x, 0);
   leati_planner_place(&y, 1);
-  assert_int_equal(x.address % LEATI_PROMISED, 0xc);
-  assert_int_equal(y.address % LEATI_PROMISED, 0);
+  assert_int_equal(x.address % LEATI_PLAN_ALIGNMENT, 0xc);
+  assert_int_equal(y.address % LEATI_PLAN_ALIGNMENT, 0);
   leati_view temporaries[2] = {{.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {8}},
                                {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {8}}};
   assert_ok(leati_plan_temporary(&planner, &temporaries[0], &err));

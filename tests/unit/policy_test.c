@@ -194,28 +194,28 @@ static void one_batch_in_flight_where_batches_take_longer_than_what_that_loses(v
   assert_int_equal(leati_batch_advise(4 * wrote + LEATI_TURN_NS + 1, wrote, 2, true).in_flight, 1);
   assert_int_equal(leati_batch_advise(2 * wrote + LEATI_TURN_NS, wrote, 1, true).in_flight, LEATI_IN_FLIGHT_MAX);
   assert_int_equal(leati_batch_advise(2 * wrote + LEATI_TURN_NS + 1, wrote, 1, true).in_flight, 1);
-  /* Company. */
-  assert_int_equal(leati_batch_advise(0, 0, 2, true).company_ns, LEATI_COMPANY_NS);
-  const uint64_t longest = LEATI_COMPANY_PART * LEATI_COMPANY_NS_MAX;
-  assert_int_equal(leati_batch_advise(longest / 2, 0, 2, true).company_ns, LEATI_COMPANY_NS_MAX / 2);
-  assert_int_equal(leati_batch_advise(2 * longest, 0, 2, true).company_ns, LEATI_COMPANY_NS_MAX);
-  assert_int_equal(leati_batch_advise(2 * longest, 0, 2, false).company_ns, LEATI_COMPANY_NS);
+  /* Gathering. */
+  assert_int_equal(leati_batch_advise(0, 0, 2, true).gather_ns, LEATI_GATHER_NS);
+  const uint64_t longest = LEATI_GATHER_PART * LEATI_GATHER_NS_MAX;
+  assert_int_equal(leati_batch_advise(longest / 2, 0, 2, true).gather_ns, LEATI_GATHER_NS_MAX / 2);
+  assert_int_equal(leati_batch_advise(2 * longest, 0, 2, true).gather_ns, LEATI_GATHER_NS_MAX);
+  assert_int_equal(leati_batch_advise(2 * longest, 0, 2, false).gather_ns, LEATI_GATHER_NS);
 }
 
 static void lists_that_never_meet_are_left_alone_for_a_while(void **state) {
   (void)state;
-  int32_t lonely = 0;
-  for (int i = 1; i < LEATI_LONELY_MAX; ++i) {
-    lonely = leati_lonely_next(lonely, 1, true);
-    assert_int_equal(lonely, i);
+  int32_t single_lists = 0;
+  for (int i = 1; i < LEATI_SINGLE_LIST_STREAK; ++i) {
+    single_lists = leati_single_list_next(single_lists, 1, true);
+    assert_int_equal(single_lists, i);
   }
-  assert_int_equal(leati_lonely_next(lonely, 1, false), 0);
-  assert_int_equal(leati_lonely_next(lonely, 2, true), lonely);
-  assert_int_equal(leati_lonely_next(lonely, 2, false), lonely);
-  lonely = leati_lonely_next(lonely, 1, true);
-  assert_int_equal(lonely, -LEATI_LONELY_REST);
-  assert_int_equal(leati_lonely_next(lonely, 2, false), 1 - LEATI_LONELY_REST);
-  assert_int_equal(leati_lonely_next(-1, 2, true), 0);
+  assert_int_equal(leati_single_list_next(single_lists, 1, false), 0);
+  assert_int_equal(leati_single_list_next(single_lists, 2, true), single_lists);
+  assert_int_equal(leati_single_list_next(single_lists, 2, false), single_lists);
+  single_lists = leati_single_list_next(single_lists, 1, true);
+  assert_int_equal(single_lists, -LEATI_SINGLE_LIST_REST);
+  assert_int_equal(leati_single_list_next(single_lists, 2, false), 1 - LEATI_SINGLE_LIST_REST);
+  assert_int_equal(leati_single_list_next(-1, 2, true), 0);
 }
 
 static void a_lead_is_passed_on_to_the_last_leader_for_some_looks(void **state) {

@@ -271,7 +271,7 @@ gboolean leati_exercise_check(leati_exercise *e, GError **error) {
     if (leati_element_is_float(element)) {
       leati_element_write_float(element, e->got, i, NAN);
     } else {
-      /* No sum of products of bytes without a sign; of bytes as results some may be this one, but never all. */
+      /* No sum of products of int8 or uint8 without a sign; of bytes as results some may be this one, but never all. */
       leati_element_write_int(element, e->got, i, e->form.output.is_bytes ? 0 : -1);
     }
   }

@@ -8,7 +8,7 @@
 #define FLOAT(bits) \
   { kDLFloat, bits, 1 }
 
-/* Products of matrices repeat with the same inputs, because values that go round grow or vanish. A product of few rows
+/* Products of matrices repeat with the same inputs, because values that go round grow or vanish. A product of small m
  * reads the whole second matrix for little arithmetic, so that memory bounds it. */
 #define PRODUCT_AS(name, op, code, bits, kind, link, ...)                                           \
   {                                                                                                 \

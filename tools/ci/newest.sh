@@ -49,7 +49,7 @@ under_layers "$folder/khr.log" on_mesa LEAT_MATRICES=khr "$BUILD/leat-conformanc
   --batch=4 --jobs="$JOBS" --quiet --deadline-scale=4 "$BUILD/libleat_vulkan.so" \
   -f op.Attention.float16 -f 'op.Attention.*_float16' || failed=1
 found=$((found + messages))
-# Convolutions as small as the suite's have their channels next to each other only if they are told so.
+# Convolutions as small as the suite's are in NHWC layout only if they are told so.
 under_layers "$folder/channels.log" on_mesa LEAT_TUNING=conv_last_min=0,conv_last_each=1 \
   "$BUILD/leat-conformance-mesa" --all-operators --batch=8 --jobs="$JOBS" --quiet --deadline-scale=4 \
   "$BUILD/libleat_vulkan.so" -f op.Conv.inner_split_float16 -f 'op.Conv.channels_*float16*' \

@@ -293,7 +293,7 @@ static bool run_squeeze_excite(leati_ref_node *node) {
   return ok;
 }
 
-/* A tensor of bytes less its zero points, one for all or one for each of its first dimension, as float64. */
+/* A tensor of int8 or uint8 less its zero points, one for all or one for each of its first dimension, as float64. */
 static void centre(const leati_ref_tensor *x, const leati_ref_tensor *zero, leati_ref_tensor *out) {
   leati_ref_tensor_init(out, LEATI_REF_FLOAT64, x->rank, x->dims);
   for (int64_t k = 0; k < x->count; k++) {
@@ -302,7 +302,7 @@ static void centre(const leati_ref_tensor *x, const leati_ref_tensor *zero, leat
   }
 }
 
-/* The sums of a convolution of bytes, as output 0; doubles hold them all. */
+/* The sums of a convolution of int8 or uint8, as output 0; doubles hold them all. */
 static bool run_sums(leati_ref_node *node, const leati_ref_tensor *x, const leati_ref_tensor *x_zero,
                      const leati_ref_tensor *weights, const leati_ref_tensor *w_zero) {
   if ((x_zero != NULL && (x_zero->count != 1 || x_zero->rank > 1)) ||

@@ -165,7 +165,7 @@
 #define S8(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
 #define U8(...) U8_RANGE(0, 255, __VA_ARGS__)
 
-/* Convolutions of bytes: the attributes, then the inputs. */
+/* Convolutions of int8 or uint8: the attributes, then the inputs. */
 #define INTEGER(named, attributes_given, ...)                                                               \
   {                                                                                                         \
     .name = "ConvInteger", .label = named, .since_version = 10, .attributes = attributes_given, .inputs = { \

@@ -13,7 +13,7 @@
   {                                                                             \
     POINTWISE(named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
-/* Operands of bytes, and what makes floats of them and bytes of floats. */
+/* Operands of int8 or uint8, and what makes floats of them and bytes of floats. */
 #define QUANTIZED(named) .name = "QuantizedPointwise", .label = named, .since_version = 1, .domain = "leat"
 #define CODED(named, attributes_given, ...)                                     \
   {                                                                             \

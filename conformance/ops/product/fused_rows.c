@@ -61,7 +61,7 @@
       PRODUCTS("norm_" named, 2, ATTRIBUTES(EPSILON), RANGE_OF(t, -2, 2, 1, 72), RANGE_OF(t, -2, 2, 72, 1032),         \
                RANGE_OF(t, -2, 2, 72, 1032), ABSENT, ABSENT, ABSENT, ABSENT, RANGE_OF(t, -2, 2, 72))
 
-/* An activation behind products of few rows and of one, and behind convolutions of one tap and of one channel each. */
+/* An activation behind products of small m and of one, and behind convolutions of one tap and of one channel each. */
 #define ACTIVATION(named, ...)                                                                         \
   PRODUCT("activation_" named, ATTRIBUTES(__VA_ARGS__), F32(3, 9), F32(9, 23), F32(23)),               \
       PRODUCT("activation_row_" named, ATTRIBUTES(__VA_ARGS__), F32(1, 9), F32(9, 68), F32(68)),       \

@@ -412,7 +412,7 @@ static int64_t place_of(const leati_ref_tensor *place, const leati_ref_tensor *o
   return place->rank == 1 ? index[operand->rank - (rows ? 2 : 1)] : leati_ref_broadcast_at(place, operand->rank, index);
 }
 
-/* An operand of bytes less its zero points, as int32. */
+/* An operand of int8 or uint8 less its zero points, as int32. */
 static void centre(const leati_ref_tensor *x, const leati_ref_tensor *zero, bool rows, leati_ref_tensor *out) {
   leati_ref_tensor_init(out, LEATI_REF_INT32, x->rank, x->dims);
   for (int64_t k = 0; k < x->count; k++) {

@@ -19,7 +19,7 @@
 
 /* The products of a type of 16 bits: by tiles with edges, read by quads where they are compact, and of more than half
  * of a tile of 128; by so many tiles of 32 that there are none of 16 on a device of up to 1,024 processors; by as few
- * of 32 as 128 processors; by so few of 16 that k is split; of one row, with its sum shared out; of few rows and many
+ * of 32 as 128 processors; by so few of 16 that k is split; of one row, with its sum shared out; of small m and many
  * columns, read by eights; with bias and activation. */
 #define HALVES(type_label, t)                                                                              \
   {.name = "MatMul",                                                                                       \

@@ -62,7 +62,7 @@ static void dynamic_quantize(leati_draw *d) {
   d->output_count = 3;
 }
 
-/* Operands of bytes, each with scale and zero point, and those of the result. */
+/* Operands of int8 or uint8, each with scale and zero point, and those of the result. */
 static void qlinear(leati_draw *d) {
   const int32_t rank = leati_draw_rank(d, 0, RANK);
   const uint64_t type = leati_draw_type(d, "T");

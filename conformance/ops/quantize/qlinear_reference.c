@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* com.microsoft's operators of bytes that stand for floats: an operator of float32 between DequantizeLinear and
+/* com.microsoft's operators of int8 or uint8 that stand for floats: an operator of float32 between DequantizeLinear and
  * QuantizeLinear. */
 #include <math.h>
 #include <string.h>

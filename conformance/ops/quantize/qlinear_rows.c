@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases of com.microsoft's operators of bytes that stand for floats. */
+/* Cases of com.microsoft's operators of int8 or uint8 that stand for floats. */
 #include <math.h>
 
 #include "cases/sources.h"

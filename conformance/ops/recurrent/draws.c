@@ -67,7 +67,8 @@ static sizes draw_sizes(leati_draw *d) {
   return s;
 }
 
-/* Adds the scale and the zero point of weights of bytes, of a type: one for each direction, or for each column. */
+/* Adds the scale and the zero point of weights of int8 or uint8, of a type: one for each direction, or for each column.
+ */
 static void add_scale(leati_draw *d, const sizes *s, uint64_t type) {
   const int64_t dims[] = {s->directions, s->gates * s->units};
   const int32_t rank = (int32_t)leati_draw_int(d, 1, 2);

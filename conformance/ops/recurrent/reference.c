@@ -40,7 +40,7 @@ typedef struct layer {
   int64_t gates, activations; /* of a direction */
   bool batch_first;
   const leati_ref_tensor *x, *w, *r, *bias, *lengths, *initial_h, *initial_c, *peepholes;
-  /* Of weights of bytes, whose columns are of gates; else NULL. */
+  /* Of weights of int8 or uint8, whose columns are of gates; else NULL. */
   const leati_ref_tensor *w_scale, *w_zero, *r_scale, *r_zero;
   leati_ref_dynamic x_by; /* then, and how the inputs are quantised */
 } layer;

@@ -40,8 +40,8 @@
     HEAD("RNN", named, 14, 2, 0, views, used_threads), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 
-/* Layers with weights of bytes: x, weights and bias; a scale and a zero point for each direction or column, of which
- * bytes with a sign have none but in Leat. */
+/* Layers with weights of int8 or uint8: x, weights and bias; a scale and a zero point for each direction or column, of
+ * which bytes with a sign have none but in Leat. */
 #define BYTES_OF(named, views, used_threads, attributes_given, ...)                             \
   {                                                                                             \
     .domain = LEAT_MICROSOFT, HEAD("DynamicQuantizeLSTM", named, 1, 3, 0, views, used_threads), \
@@ -271,12 +271,12 @@ static void refuse(leat_case_context *ctx, bool bytes, const leat_attribute *att
                     ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
 }
 
-/* `data`: not NULL for the layer of bytes. */
+/* `data`: not NULL for the layer of int8 or uint8. */
 static void refused(leat_case_context *ctx, const void *data) {
   const bool bytes = data != NULL;
   static const char *const nothing[] = {NULL, NULL, NULL};
   static const uint64_t lengths[] = {3, 3, 3};
-  enum { OF_FLOATS = 2 }; /* attributes that the layer of bytes has not */
+  enum { OF_FLOATS = 2 }; /* attributes that the layer of int8 or uint8 has not */
   const leat_attribute wrong[] = {
       A_INT("layout", 2),
       A_INT("layout", -1),
@@ -316,7 +316,7 @@ static const leat_case hostile[] = {
      .summary = "Attributes and shapes that make no layer are refused when it is asked for.",
      .run = refused},
     {.name = "op.DynamicQuantizeLSTM.refused",
-     .summary = "Attributes and shapes that make no layer of bytes are refused when it is asked for.",
+     .summary = "Attributes and shapes that make no layer of int8 or uint8 are refused when it is asked for.",
      .run = refused,
      .data = ""},
 };

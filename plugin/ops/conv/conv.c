@@ -222,8 +222,8 @@ static int32_t plan_depthwise(leati_planner *planner, const conv_problem *proble
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-/* A kernel of one tap that moves by one is a plain product of weights and image; where the channels of the result are
- * next to each other, of image and weights, for one group. */
+/* A kernel of one tap that moves by one is a plain matrix product of weights and image; if the result is in NHWC
+ * layout, of image and weights, for one group. */
 static int32_t plan_pointwise(leati_planner *planner, const conv_problem *problem, const conv_job *job,
                               leat_error *err) {
   const leati_view *const x = job->x, *const y = job->y;
@@ -556,7 +556,7 @@ static int32_t conv_plan(const leat_op *op, leati_planner *planner, const leati_
   return method->plan(planner, &problem, &job, err);
 }
 
-/* Channels are stored four at a time where they are next to each other, by the kernels for matrix hardware alone. */
+/* Channels are stored four at a time in NHWC layout, by the kernels for matrix hardware alone. */
 static leati_channels_last_use conv_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
   leati_window_fit fit = {.pad_end = {0}};
   const conv_problem problem = problem_of(op, call, &fit);
@@ -578,10 +578,10 @@ static leati_channels_last_use conv_channels_last(const leat_op *op, const leati
   /* Weights in NHWC layout too, where x is. */
   const bool converts_weights = takes && method != &methods[POINTWISE] && leati_has_channels(w);
   /* Weights that are copied for each call cost more than most convolutions gain. */
-  use.reads = use.gains =
+  use.reads = use.prefers =
       takes && (!converts_weights || leati_has_input(constants, 1) || pays_channels_last(&problem)) ? 1u << 0 : 0;
   use.orders = converts_weights && method == &methods[TILED_NHWC] ? constants & 1u << 1 : 0;
-  use.follows = 1u << 3;
+  use.matches_output = 1u << 3;
   use.writes = y->shape[1] / problem.state->group % 4 == 0 &&
                leati_gemm_matrix(problem.device, matrix_kernels, y->type, &product).m != 0;
   return use;

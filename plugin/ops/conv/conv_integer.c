@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ConvInteger, QLinearConv and QuantizedConv: convolutions of bytes, as products of matrices. */
+/* ConvInteger, QLinearConv and QuantizedConv: convolutions of int8 or uint8, as products of matrices. */
 #include <string.h>
 
 #include "core/status.h"
@@ -190,7 +190,7 @@ typedef struct conv_job {
   leati_window_fit fit;
   int64_t group, places, terms;
   bool pointwise;
-  bool last_in, last_out; /* x and y have their channels next to each other */
+  bool last_in, last_out; /* x and y are in NHWC layout */
   leati_view x, w, x_zero;
 } conv_job;
 
@@ -211,7 +211,7 @@ static int32_t plan_unfold(leati_planner *planner, const conv_job *job, const le
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-/* The same of images whose channels are next to each other. */
+/* The same of images in NHWC layout. */
 static int32_t plan_unfold_last(leati_planner *planner, const conv_job *job, const leati_view *out, leat_error *err) {
   const int64_t channels = job->w.shape[1], pitch = leati_pixel_pitch(&job->x);
   const bool sixteens = channels % 16 == 0 && pitch % 16 == 0 && job->x.address % 16 == 0;
@@ -258,8 +258,8 @@ static void reshape(leati_view *view, int32_t ndim, const int64_t *shape) {
   leati_view_make_compact(view);
 }
 
-/* What the weights have of scales or zero points, as they broadcast to [group, rows, terms]; with channels next to each
- * other, as a list; absent if there is none. */
+/* What the weights have of scales or zero points, as they broadcast to [group, rows, terms]; in NHWC layout, as a
+ * list; absent if there is none. */
 static int32_t take_place(leati_planner *planner, const leati_view *given, const conv_job *job, leati_view *out,
                           leat_error *err) {
   *out = (leati_view){.present = false};
@@ -277,7 +277,7 @@ static const leati_view *if_present(const leati_view *view) {
   return view->present ? view : NULL;
 }
 
-/* The product of weights and columns for each group, or with channels next to each other of columns and weights. */
+/* The product of weights and columns for each group, or in NHWC layout of columns and weights. */
 static int32_t plan_product(const leat_op *op, leati_planner *planner, const conv_job *job, const conv_inputs *in,
                             const leati_view *result, leat_error *err) {
   const int64_t images = job->x.shape[0], rows = job->w.shape[0] / job->group, places = job->places;
@@ -322,7 +322,7 @@ static int32_t plan_product(const leat_op *op, leati_planner *planner, const con
   return leati_plan_integer_product(planner, &product, err);
 }
 
-/* Whether channels may be next to each other in images that are read, or written. */
+/* Whether NHWC layout is allowed in images that are read, or written. */
 static bool can_be_last(const leati_view *image, int64_t group) {
   return group == 1 && image->shape[1] % 4 == 0;
 }
@@ -381,7 +381,7 @@ static leati_channels_last_use conv_integer_channels_last(const leat_op *op, con
     return use;
   }
   const bool moved = leati_has_channels(in.w), kept = leati_has_input(constants, w); /* weights */
-  use.reads = use.gains = job.group == 1 && in.x->shape[1] % 16 == 0 && (!moved || kept) ? 1u << 0 : 0;
+  use.reads = use.prefers = job.group == 1 && in.x->shape[1] % 16 == 0 && (!moved || kept) ? 1u << 0 : 0;
   use.orders = moved && kept && job.last_in ? 1u << w : 0;
   use.writes = can_be_last(&call->outputs[0], job.group);
   return use;
@@ -403,7 +403,7 @@ static LEATI_TYPE(type_any_result, "T3", LEATI_TYPES_BYTE | LEAT_TYPE_FLOAT32);
   &leati_attribute_auto_pad, &leati_attribute_dilations, &leati_attribute_group, &leati_attribute_kernel_shape, \
       &leati_attribute_pads, &leati_attribute_strides
 
-/* A convolution of bytes. */
+/* A convolution of int8 or uint8. */
 #define CONVOLUTION(name, domain, version, inputs, which, ...)                                                   \
   LEATI_OP(name, domain, (version, version), inputs, (1, 1), .info.flags = LEAT_OP_HEAVY, __VA_ARGS__,           \
            .state_size = sizeof(conv_integer_state), .param = (which), .least_rank = 3,                          \

@@ -34,7 +34,7 @@ leati_channels_last_use leati_conv_transpose_gemm_use(const leat_device *device,
                                    .batch = 1};
   const bool on_matrices = leati_gemm_on_matrices(device, y->type, &product);
   leati_channels_last_use use = {.writes = on_matrices && y->shape[1] % 4 == 0};
-  use.reads = use.gains = on_matrices && x->shape[1] % 8 == 0 ? 1u << 0 : 0;
+  use.reads = use.prefers = on_matrices && x->shape[1] % 8 == 0 ? 1u << 0 : 0;
   use.orders = leati_is_channels_last(y) && leati_has_channels(w) ? constants & 1u << 1 : 0;
   return use;
 }

@@ -12,18 +12,18 @@
 /** Whether the windows of a transposed convolution lie so: strides are those of the kernel, without gaps or padding. */
 bool leati_conv_is_transpose_gemm(const leati_window_fit *fit);
 
-/** How one deals with images whose channels are next to each other, as they lie now; `constants` are its inputs that
+/** How one deals with images in NHWC layout, as they lie now; `constants` are its inputs that
  * are. */
 leati_channels_last_use leati_conv_transpose_gemm_use(const leat_device *device, const leati_view *x,
                                                       const leati_view *w, const leati_view *y, uint32_t constants);
 
-/** Gives weights that leati_plan_conv_transpose_gemm() reads: `view` itself, be its channels next to each other or not,
- * or a compact copy. What is stored with its channels next to each other is stored fastest if those of weights lie so.
+/** Gives weights that leati_plan_conv_transpose_gemm() reads: `view` itself, in NHWC layout or not,
+ * or a compact copy. What is stored in NHWC layout is stored fastest if those of weights lie so.
  * @errors as leati_plan_compact() */
 int32_t leati_plan_transpose_gemm_weights(leati_planner *planner, const leati_view *view, leati_view *out,
                                           leat_error *err);
 
-/** Plans one of one group. x, if it is not compact, and y have their channels next to each other, or are compact;
+/** Plans one of one group. x, if it is not compact, and y are in NHWC layout, or are compact;
  * weights are of leati_plan_transpose_gemm_weights(). `bias`: NULL, or compact.
  * @errors as leati_plan_gemm() */
 int32_t leati_plan_conv_transpose_gemm(leati_planner *planner, const leati_window_fit *fit, const leati_view *x,

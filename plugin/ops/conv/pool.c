@@ -106,11 +106,11 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
   return leati_plan_dispatch(planner, &dispatch, err);
 }
 
-/* Channels are moved four at a time where they are next to each other. */
+/* Channels are moved four at a time in NHWC layout. */
 static leati_channels_last_use pool_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
   (void)constants;
   (void)op;
-  return (leati_channels_last_use){.writes = call->inputs[0].shape[1] % 4 == 0, .follows = 1u << 0};
+  return (leati_channels_last_use){.writes = call->inputs[0].shape[1] % 4 == 0, .matches_output = 1u << 0};
 }
 
 static int32_t pool_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
@@ -160,7 +160,8 @@ static leati_channels_last_use global_channels_last(const leat_op *op, const lea
   return (leati_channels_last_use){.reads = 1u << 0};
 }
 
-/* ---- Pools of bytes ---------------------------------------------------------------------------------------------- */
+/* ---- Pools of int8 or uint8
+ * ---------------------------------------------------------------------------------------------- */
 
 static LEATI_ATTRIBUTE(attribute_channels_last, "channels_last", INT);
 

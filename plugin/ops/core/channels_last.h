@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Images whose channels are next to each other in memory: [image][pixel][channel] where a compact tensor has
+ * Images in NHWC layout: [image][pixel][channel] where a compact tensor has
  * [image][channel][pixel]. The shape is the same, the strides are others. Between the channels of one pixel and those
  * of the next there may be as many elements of other tensors everywhere: of what such images are put side by side with.
  */
@@ -11,7 +11,7 @@
 
 /** Whether a view has channels and pixels, more than one of each: else both orders are the same. */
 bool leati_has_channels(const leati_view *view);
-/** Whether the channels of a view lie next to each other, and not as in a compact one. */
+/** Whether a view is in NHWC layout, and not as in a compact one. */
 bool leati_is_channels_last(const leati_view *view);
 /** Elements from one pixel of such a view, or of one where both orders are the same, to the next. */
 int64_t leati_pixel_pitch(const leati_view *view);

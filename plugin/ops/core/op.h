@@ -43,15 +43,15 @@ typedef struct leati_op_desc {
 
 #define LEATI_ABSENT (-2) /**< leat_value_info::ndim of an absent input in a leati_op_desc */
 
-/** How a node deals with images whose channels are next to each other in memory (ops/core/channels_last.h). Bit `i` is
+/** How a node deals with images in NHWC layout (ops/core/channels_last.h). Bit `i` is
  * for input `i`. */
 typedef struct leati_channels_last_use {
-  bool writes;      /**< plan() writes outputs so, if their views lie so */
-  uint32_t reads;   /**< those that plan() reads as fast where they lie so, */
-  uint32_t gains;   /**< and faster; */
-  uint32_t follows; /**< those that it reads as fast where all outputs lie so too, and copies otherwise, */
-  uint32_t equals;  /**< those that it reads fast only if they lie as all outputs do; */
-  uint32_t orders;  /**< constants that it would copy so for each call, or reads faster so, as all else lies now */
+  bool writes;             /**< plan() writes outputs so, if their views lie so */
+  uint32_t reads;          /**< those that plan() reads as fast where they lie so, */
+  uint32_t prefers;        /**< and faster; */
+  uint32_t matches_output; /**< those that it reads as fast where all outputs lie so too, and copies otherwise, */
+  uint32_t requires_output_layout; /**< those that it reads fast only if they lie as all outputs do; */
+  uint32_t orders; /**< constants that it would copy so for each call, or reads faster so, as all else lies now */
 } leati_channels_last_use;
 
 /** Whether input `i` is in such a set. */
@@ -89,10 +89,9 @@ typedef struct leati_op_def {
   int32_t (*infer)(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
   /** Plans the operator for these shapes and values of host inputs: a pure function of them, of `op` and of the device.
    * Counts, types, host or device were checked, that required inputs and outputs are there, that the outputs have the
-   * shapes and types that infer() gives and are compact (or, where channels_last() says so, have their channels next to
-   * each other, as leati_holds_channels() says where there are gaps), and that no output overlaps an input (but for
-   * exact aliases where info.flags allows them). An output that view() gives may be absent: a graph has it where it
-   * lies. */
+   * shapes and types that infer() gives and are compact (or, where channels_last() says so, are in NHWC layout, as
+   * leati_holds_channels() says where there are gaps), and that no output overlaps an input (but for exact aliases
+   * where info.flags allows them). An output that view() gives may be absent: a graph has it where it lies. */
   int32_t (*plan)(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
   /** For an operator that a graph computes on the host where all that it takes is known there, if all of it is of
    * evaluated_types: output `o`, as plan() would have it on the device, but for floats, each of which is rounded once.
@@ -115,7 +114,7 @@ typedef struct leati_op_def {
   /** Whether the kernels read input `i` of a call, a part of another tensor, where it lies: as fast as a copy of it,
    * and with the same bits. Inputs behind it are compact. NULL: only a compact one. */
   bool (*reads_view)(const leat_op *op, const leati_call *call, uint32_t i);
-  /** Whether channels may be next to each other in what it takes and gives; of the views of a call, strides, shapes and
+  /** Whether NHWC layout is allowed in what it takes and gives; of the views of a call, strides, shapes and
    * types are there, and a bit of `constants` for each input of which a graph can keep a copy. Of a device without
    * matrix hardware it is not asked. NULL: no. */
   leati_channels_last_use (*channels_last)(const leat_op *op, const leati_call *call, uint32_t constants);

@@ -30,7 +30,7 @@ typedef struct known_argument {
   bool on_device;         /* some of them, there */
   bool has_strides;       /* some were given; else NULL was */
   uint32_t alias;         /* an input: the output that may be exactly its memory, or LEATI_NO_ALIAS */
-  uint8_t residue;        /* of the address, modulo LEATI_PROMISED */
+  uint8_t residue;        /* of the address, modulo LEATI_PLAN_ALIGNMENT */
   uint64_t before, after; /* bytes touched before the address, and from it on */
   uint32_t value_size;
   const unsigned char *value; /* of an input on the host; NULL: a whole number */
@@ -123,7 +123,7 @@ static inline bool fits_device(const known_argument *known, const DLTensor *tens
   const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
   leati_block *const block = leati_memory_find(device, data);
   if (block == NULL || __builtin_add_overflow(data, tensor->byte_offset, &out->address) ||
-      (out->address & (LEATI_PROMISED - 1)) != known->residue) {
+      (out->address & (LEATI_PLAN_ALIGNMENT - 1)) != known->residue) {
     return false;
   }
   out->block = block;
@@ -279,7 +279,7 @@ static known_argument know(const leati_view *view, const DLTensor *tensor) {
   known.has_strides = tensor->strides != NULL && known.has_elements;
   known.kind = (tensor_kind){.device = tensor->device, .ndim = tensor->ndim, .dtype = tensor->dtype};
   known.on_device = !view->host && known.has_elements;
-  known.residue = (uint8_t)(view->address & (LEATI_PROMISED - 1));
+  known.residue = (uint8_t)(view->address & (LEATI_PLAN_ALIGNMENT - 1));
   known.before = view->address - view->begin;
   known.after = view->end - view->address;
   for (int32_t d = 0; d < view->ndim; ++d) {

@@ -3,7 +3,8 @@
  * The plans that an operator has been invoked with, so that a call like an earlier one infers and plans nothing.
  *
  * A plan fits a call if types, shapes, strides, values of host inputs (of some the range that they lie in), and
- * addresses modulo LEATI_PROMISED are the same. The least recently used go out for what comes (common/lru_table.h).
+ * addresses modulo LEATI_PLAN_ALIGNMENT are the same. The least recently used go out for what comes
+ * (common/lru_table.h).
  */
 #ifndef LEAT_PLUGIN_OPS_CORE_PLAN_CACHE_H_
 #define LEAT_PLUGIN_OPS_CORE_PLAN_CACHE_H_

@@ -14,7 +14,7 @@
 #define ORIGIN_SHIFT 48
 
 static uint64_t origin_of(uint32_t binding, uint64_t address) {
-  return ((uint64_t)binding + 1) << ORIGIN_SHIFT | (address & (LEATI_PROMISED - 1));
+  return ((uint64_t)binding + 1) << ORIGIN_SHIFT | (address & (LEATI_PLAN_ALIGNMENT - 1));
 }
 
 void leati_planner_begin(leati_planner *planner, leat_device *device, uint32_t input_count, uint32_t output_count) {

@@ -3,8 +3,8 @@
  * Planning: what an operator's `plan` function writes its steps with.
  *
  * While it plans, an operator sees tensors as views whose addresses stand for those to come: each binding lies at an
- * origin of its own that agrees with its real address modulo LEATI_PROMISED bytes, and that is all that may be relied
- * upon. A planner belongs to one thread.
+ * origin of its own that agrees with its real address modulo LEATI_PLAN_ALIGNMENT bytes, and that is all that may be
+ * relied upon. A planner belongs to one thread.
  */
 #ifndef LEAT_PLUGIN_OPS_CORE_PLANNER_H_
 #define LEAT_PLUGIN_OPS_CORE_PLANNER_H_
@@ -15,7 +15,7 @@
 #include "record/plan.h"
 
 /** Bytes modulo which a plan knows the addresses of its tensors. */
-#define LEATI_PROMISED 16u
+#define LEATI_PLAN_ALIGNMENT 16u
 /** Outputs on the host of one operator at most. */
 #define LEATI_ANSWER_MAX 1
 

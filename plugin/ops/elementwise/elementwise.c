@@ -97,10 +97,10 @@ leati_channels_last_use leati_elementwise_channels_last(const leat_op *op, const
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const leati_view *const x = leati_input(call, i);
     if (x != NULL && x->ndim == y->ndim && leati_same_numbers(x->shape, y->shape, y->ndim)) {
-      use.equals |= 1u << i;
+      use.requires_output_layout |= 1u << i;
     }
   }
-  use.writes = use.equals != 0 && y->shape[1] % 4 == 0;
+  use.writes = use.requires_output_layout != 0 && y->shape[1] % 4 == 0;
   return use;
 }
 

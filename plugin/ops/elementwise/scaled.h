@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Tensors of bytes that stand for floats, with the scale and the zero point that operators have as inputs.
+ * Tensors of int8 or uint8 that stand for floats, with the scale and the zero point that operators have as inputs.
  */
 #ifndef LEAT_PLUGIN_OPS_ELEMENTWISE_SCALED_H_
 #define LEAT_PLUGIN_OPS_ELEMENTWISE_SCALED_H_

@@ -348,7 +348,7 @@ static leati_channels_last_use resize_channels_last(const leat_op *op, const lea
   axis_plan plan[LEAT_MAX_RANK];
   const leati_view *const x = &call->inputs[INPUT_X];
   const bool keeps = x->ndim >= 3 && plan_axes(op, call, plan, NULL) == LEAT_OK && keeps_size(&plan[1], x->shape[1]);
-  return (leati_channels_last_use){.writes = keeps && x->shape[1] % 4 == 0, .equals = 1u << INPUT_X};
+  return (leati_channels_last_use){.writes = keeps && x->shape[1] % 4 == 0, .requires_output_layout = 1u << INPUT_X};
 }
 
 static int32_t read_state(const leati_op_desc *desc, resize_state *state, leat_error *err) {

@@ -216,7 +216,7 @@ static int32_t concat_plan(const leat_op *op, leati_planner *planner, const leat
   const axis_state *const state = leati_op_state_const(op);
   int32_t axis;
   LEATI_TRY(leati_axis(state->axis, call->outputs[0].ndim, &axis, err));
-  /* Where channels are next to each other the dimensions are taken in the order in which they lie. */
+  /* In NHWC layout the dimensions are taken in the order in which they lie. */
   const bool last = leati_is_channels_last(&call->outputs[0]);
   const leati_view ordered = last ? leati_channels_last_order(&call->outputs[0]) : call->outputs[0];
   const leati_view *const dst = &ordered;
@@ -279,8 +279,8 @@ static void concat_evaluate(const leat_op *op, const leati_call *call, uint32_t 
   }
 }
 
-/* Whether all inputs with elements can be made where they go, in a result that lies like `y`: compact, or with channels
- * next to each other. */
+/* Whether all inputs with elements can be made where they go, in a result that lies like `y`: compact, or in NHWC
+ * layout. */
 static bool can_join(const leat_op *op, const leati_call *call, const leati_view *y) {
   const leati_call lies = {.input_count = call->input_count, .inputs = call->inputs, .output_count = 1, .outputs = y};
   bool can = true;
@@ -288,7 +288,7 @@ static bool can_join(const leat_op *op, const leati_call *call, const leati_view
     leati_view part;
     can = call->inputs[i].count == 0 ||
           (concat_part(op, &lies, i, &part, NULL) == LEAT_OK &&
-           (y->compact ? part.compact && part.address % LEATI_PROMISED == 0 : leati_holds_channels(&part)));
+           (y->compact ? part.compact && part.address % LEATI_PLAN_ALIGNMENT == 0 : leati_holds_channels(&part)));
   }
   return can;
 }
@@ -312,8 +312,8 @@ static leati_channels_last_use concat_channels_last(const leat_op *op, const lea
     if (!leati_has_channels(x)) {
       use.reads |= bit;
     } else if ((constants & bit) == 0) {
-      use.equals |= bit;
-      use.gains |= joins && copies ? bit : 0;
+      use.requires_output_layout |= bit;
+      use.prefers |= joins && copies ? bit : 0;
     } else if (leati_is_channels_last(&call->outputs[0])) {
       use.orders |= bit;
     }
@@ -419,8 +419,8 @@ static int32_t split_view(const leat_op *op, const leati_call *call, uint32_t o,
   return LEAT_OK;
 }
 
-/* Copies parts that are not as simple as those of a compact input: rows of neighbours by one dispatch, channels that
- * are next to each other too. */
+/* Copies parts that are not as simple as those of a compact input: rows of neighbours by one dispatch, NHWC layout
+ * too. */
 static int32_t split_views(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   segments s;
   s.count = 0;
@@ -484,7 +484,7 @@ static int32_t split_plan(const leat_op *op, leati_planner *planner, const leati
 static leati_channels_last_use split_channels_last(const leat_op *op, const leati_call *call, uint32_t constants) {
   (void)constants;
   leati_view inputs[2] = {call->inputs[0]};
-  leati_channels_last_use use = {.writes = leati_has_channels(&inputs[0]), .equals = 1u << 0};
+  leati_channels_last_use use = {.writes = leati_has_channels(&inputs[0]), .requires_output_layout = 1u << 0};
   if (leati_input(call, 1) != NULL) {
     inputs[1] = call->inputs[1];
   }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Operators that move elements, or look at shapes alone.
-leat_room(FAMILIES restride concat pad depth_space trilu reshape shape constant_of_shape range
+leat_room(FAMILIES strided_view concat pad depth_space trilu reshape shape constant_of_shape range
   SOURCES fill)
 
 leat_kernel(segments segments.comp ITEMS 8 16 32 64 128)

@@ -73,7 +73,7 @@ static leati_channels_last_use batch_channels_last(const leat_op *op, const leat
   (void)constants;
   (void)op;
   return (leati_channels_last_use){.writes = call->inputs[0].ndim > 2 && call->inputs[0].shape[1] % 4 == 0,
-                                   .equals = 1u << 0};
+                                   .requires_output_layout = 1u << 0};
 }
 
 static int32_t batch_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {

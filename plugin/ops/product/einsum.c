@@ -508,7 +508,7 @@ static int32_t einsum_view(const leat_op *op, const leati_call *call, uint32_t o
 typedef struct layout {
   operand a, b;
   labels inner;
-  leati_gemm_laid laid;
+  leati_gemm_config config;
 } layout;
 
 /* Lays it out if the call is one. */
@@ -533,7 +533,7 @@ static bool lay_in_place(const leat_device *device, const leati_call *call, cons
     return false;
   }
   gemm.c = &result.view;
-  leati_gemm_lay(device, &gemm, &out->laid);
+  leati_gemm_select(device, &gemm, &out->config);
   return true;
 }
 
@@ -547,9 +547,9 @@ static bool product_reads_view(const leat_op *op, const leati_call *call, const 
   return lay_in_place(leati_op_device(op), call, in, x, y, &lies) &&
          lay_in_place(leati_op_device(op), call, in, i == 0 ? &copy : x, i == 1 ? &copy : y, &would) &&
          memcmp(&lies.inner, &would.inner, sizeof(lies.inner)) == 0 &&
-         memcmp(&lies.laid.pipeline, &would.laid.pipeline, sizeof(lies.laid.pipeline)) == 0 &&
-         lies.laid.args.m == would.laid.args.m && lies.laid.args.n == would.laid.args.n &&
-         lies.laid.args.splits == would.laid.args.splits && lies.laid.args.k_chunk == would.laid.args.k_chunk;
+         memcmp(&lies.config.pipeline, &would.config.pipeline, sizeof(lies.config.pipeline)) == 0 &&
+         lies.config.args.m == would.config.args.m && lies.config.args.n == would.config.args.n &&
+         lies.config.args.splits == would.config.args.splits && lies.config.args.k_chunk == would.config.args.k_chunk;
 }
 
 /* Without sums all is copied or multiplied element by element, from wherever it lies. */

@@ -387,7 +387,7 @@ static leati_pipeline_key choose_kernel(const leat_device *device, const leati_g
   return method->choose(&problem, args, out_tile_size);
 }
 
-/* Whether a product of few rows or columns would go to matrix hardware as well as to the kernel for those: where each
+/* Whether a product of small m or n would go to matrix hardware as well as to the kernel for those: where each
  * element of the larger operand is loaded by itself, matrices wait longer for them. */
 static bool goes_to_matrices(const leat_device *device, const leati_gemm *gemm) {
   return find_matrix(device, matrix_kernels, gemm->c->type).m != 0 &&
@@ -403,7 +403,7 @@ static bool runs_of_four(const leati_gemm *gemm) {
   return fours;
 }
 
-void leati_gemm_lay(const leat_device *device, const leati_gemm *given, leati_gemm_laid *out) {
+void leati_gemm_select(const leat_device *device, const leati_gemm *given, leati_gemm_config *out) {
   leati_gemm *const gemm = &out->gemm;
   *gemm = *given;
   join_batch(gemm);
@@ -435,19 +435,19 @@ bool leati_gemm_gains_along_k(const leat_device *device, const leati_gemm *gemm)
   leati_gemm turned = *gemm;
   turned.b_column = gemm->k;
   turned.b_k = 1;
-  leati_gemm_laid now, then; /* neither by the kernel for few rows, which may take but one of them */
-  leati_gemm_lay(device, gemm, &now);
-  leati_gemm_lay(device, &turned, &then);
+  leati_gemm_config now, then; /* neither by the kernel for small m, which may take but one of them */
+  leati_gemm_select(device, gemm, &now);
+  leati_gemm_select(device, &turned, &then);
   const leati_gemm_shape shape = shape_of(&now.args);
   return !now.skinny && !then.skinny && leati_gemm_along_k_pays(now.tile_size, &shape);
 }
 
-void leati_gemm_take_factor(leati_gemm_laid *laid) {
-  const leati_factor *const factor = &laid->gemm.factor;
+void leati_gemm_add_a_prologue(leati_gemm_config *config) {
+  const leati_a_prologue *const factor = &config->gemm.factor;
   if (factor->view != NULL) {
-    laid->pipeline.constants.gemv.factor = factor->norm ? LEAT_FACTOR_NORM : LEAT_FACTOR_ELEMENTS;
-    laid->args.factor_row = factor->one_row ? 0 : laid->args.k;
-    laid->args.epsilon = factor->epsilon;
+    config->pipeline.constants.gemv.factor = factor->norm ? LEAT_FACTOR_NORM : LEAT_FACTOR_ELEMENTS;
+    config->args.factor_row = factor->one_row ? 0 : config->args.k;
+    config->args.epsilon = factor->epsilon;
   }
 }
 
@@ -470,26 +470,26 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
   if (gemm->c->count > INT32_MAX || gemm->k > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "a matrix product with 2^31 elements or more is not supported");
   }
-  leati_gemm_laid laid;
-  leati_gemm_lay(planner->device, gemm, &laid);
-  if (gemm->factor.view != NULL && !leati_gemm_takes_factor(&laid)) {
-    return leati_fail(err, LEAT_ERROR_INTERNAL, "a factor of a matrix product of %u rows", laid.args.m);
+  leati_gemm_config config;
+  leati_gemm_select(planner->device, gemm, &config);
+  if (gemm->factor.view != NULL && !leati_gemm_takes_a_prologue(&config)) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "a factor of a matrix product of %u rows", config.args.m);
   }
-  leati_gemm_take_factor(&laid);
+  leati_gemm_add_a_prologue(&config);
   const bool spreads = gemm->rows != NULL;
-  spread_args record = {.gemm = laid.args};
+  spread_args record = {.gemm = config.args};
   if (spreads) {
     record.rows = *gemm->rows;
     record.columns = *gemm->columns;
   }
   leati_gemm_args *const args = &record.gemm;
   leati_dispatch_desc dispatch = {
-      .pipeline = laid.pipeline,
+      .pipeline = config.pipeline,
       .args = &record,
       .args_size = spreads ? sizeof(record) : sizeof(*args),
-      LEATI_READS({laid.gemm.a, &args->a}, {laid.gemm.b, &args->b}, {laid.gemm.bias, &args->bias},
-                  {laid.gemm.gate, &args->gate}, {gemm->factor.view, &args->gate},
-                  {laid.gemm.residual, &args->epilogue.residual}),
-      LEATI_WRITES({laid.gemm.c, &args->c})};
-  return leati_plan_tiles(planner, &dispatch, args, laid.tile_size, err);
+      LEATI_READS({config.gemm.a, &args->a}, {config.gemm.b, &args->b}, {config.gemm.bias, &args->bias},
+                  {config.gemm.gate, &args->gate}, {gemm->factor.view, &args->gate},
+                  {config.gemm.residual, &args->epilogue.residual}),
+      LEATI_WRITES({config.gemm.c, &args->c})};
+  return leati_plan_tiles(planner, &dispatch, args, config.tile_size, err);
 }

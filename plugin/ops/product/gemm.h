@@ -82,12 +82,12 @@ typedef struct leati_spread {
 #define LEATI_VECTOR_RESIDUAL 2u
 
 /** What the first operand of a product is multiplied by, element by element, before all else. */
-typedef struct leati_factor {
+typedef struct leati_a_prologue {
   const leati_view *view; /**< compact; NULL: there is none */
   bool one_row;           /**< it has k elements, for each row the same; else as many as the operand */
   bool norm;              /**< each row of the operand is divided by sqrt(mean of its squares + epsilon) first */
   float epsilon;
-} leati_factor;
+} leati_a_prologue;
 
 /** c[batch][m][n] = epilogue(alpha * sum over k of a[batch][m][k] * b[batch][k][n] + beta * bias[batch][m][n],
  * residual[batch][m][n]), all of one type of float. It is computed in float32 and rounded to that type once,
@@ -99,7 +99,7 @@ typedef struct leati_gemm {
   const leati_view *bias;     /**< NULL: none */
   const leati_view *residual; /**< NULL: none */
   const leati_view *gate;     /**< compact; such a product is one of tiles. NULL: none */
-  leati_factor factor;        /**< of a product for whose layout leati_gemm_takes_factor() */
+  leati_a_prologue factor;    /**< of a product for whose layout leati_gemm_takes_a_prologue() */
   leati_epilogue epilogue;
   int64_t m, n, k;
   int64_t a_row, a_k, b_k, b_column;  /**< not negative */
@@ -129,28 +129,28 @@ int32_t leati_epilogue_check(const leati_op_def *def, const leati_view *residual
 extern const leat_op_attribute leati_attribute_residual_first;
 
 /** A product as its kernel takes it. */
-typedef struct leati_gemm_laid {
+typedef struct leati_gemm_config {
   leati_gemm gemm;      /**< a batch is joined with the rows where it can be */
   leati_gemm_args args; /**< all but addresses */
   leati_pipeline_key pipeline;
   uint32_t tile_size; /**< elements that a workgroup puts aside where k is split */
-  bool skinny;        /**< it goes to the kernel for few rows */
+  bool skinny;        /**< it goes to the kernel for small m */
   bool transposed;    /**< rows and columns are exchanged */
-} leati_gemm_laid;
+} leati_gemm_config;
 
 /** Chooses the kernel of a product with elements, and how it is cut. */
-void leati_gemm_lay(const leat_device *device, const leati_gemm *gemm, leati_gemm_laid *out);
+void leati_gemm_select(const leat_device *device, const leati_gemm *gemm, leati_gemm_config *out);
 
 /** Whether a product without a gate takes less time if the second operand, a constant whose rows lie one after the
  * other, lies along k, with the same bits: on matrix hardware. */
 bool leati_gemm_gains_along_k(const leat_device *device, const leati_gemm *gemm);
 
 /** Whether the kernel of a product multiplies its first operand by a factor: that for few rows, without a batch. */
-static inline bool leati_gemm_takes_factor(const leati_gemm_laid *laid) {
-  return laid->skinny && !laid->transposed && laid->args.batch == 1;
+static inline bool leati_gemm_takes_a_prologue(const leati_gemm_config *config) {
+  return config->skinny && !config->transposed && config->args.batch == 1;
 }
 /** Fills in what the argument record and the pipeline of such a product have for its factor, if there is one. */
-void leati_gemm_take_factor(leati_gemm_laid *laid);
+void leati_gemm_add_a_prologue(leati_gemm_config *config);
 
 /** Plans a matrix product. Nothing is done when c has no elements; k may be 0.
  * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */
@@ -187,7 +187,7 @@ leati_tile leati_gemm_choose_matrix_tile(const leat_device *device, leati_tile_w
 leati_matrix_shape leati_gemm_matrix(const leat_device *device, const leati_kernel_set kernels[LEATI_TILE_COUNT],
                                      uint64_t type, const leati_gemm_args *args);
 
-/** Whether leati_plan_gemm() computes such a product without a gate, with more than few rows and columns, by any. */
+/** Whether leati_plan_gemm() computes such a product without a gate, with m and n that are not small, by any. */
 bool leati_gemm_on_matrices(const leat_device *device, uint64_t type, const leati_gemm_args *args);
 
 /** Workgroups of a dispatch with these arguments. */

@@ -33,7 +33,7 @@ _Static_assert(offsetof(integer_args, a_zero) == sizeof(leati_gemm_args), "as st
 #define ENDING_FLOATS 1u
 #define ENDING_RELU 2u
 
-/* Kernels: without, and with products of four pairs of bytes at once. */
+/* Kernels: without, and with products of four pairs of int8 or uint8 at once. */
 static const leati_kernel tile_kernels[2][LEATI_TILE_COUNT] = {
     {LEATI_KERNEL_GEMM_INTEGER_128, LEATI_KERNEL_GEMM_INTEGER_64, LEATI_KERNEL_GEMM_INTEGER_32},
     {LEATI_KERNEL_GEMM_DOTS_128, LEATI_KERNEL_GEMM_DOTS_64, LEATI_KERNEL_GEMM_DOTS_32}};

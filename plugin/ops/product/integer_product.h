@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Products of matrices of bytes, for all families whose operators come down to one.
+ * Products of matrices of int8 or uint8, for all families whose operators come down to one.
  */
 #ifndef LEAT_PLUGIN_OPS_PRODUCT_INTEGER_PRODUCT_H_
 #define LEAT_PLUGIN_OPS_PRODUCT_INTEGER_PRODUCT_H_

@@ -6,12 +6,12 @@
 #include "device/device.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
-#include "ops/product/factor.h"
+#include "ops/product/a_prologue.h"
 #include "ops/product/matrix_product.h"
 
 typedef struct matmul_state {
   leati_matrix_product_state product;
-  leati_factor_state factor;
+  leati_a_prologue_state factor;
   uint32_t ndim;                /* of a result in another shape than the product's; 0: it has that */
   int64_t shape[LEAT_MAX_RANK]; /* -1: the residual's size */
 } matmul_state;
@@ -62,7 +62,7 @@ static int32_t matmul_infer(const leat_op *op, const leati_call *call, leat_shap
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: the bias of a product with %lld columns must have that shape", name, (long long)columns);
   }
-  LEATI_TRY(leati_factor_check(name, &state->factor, &call->inputs[0], factor, err));
+  LEATI_TRY(leati_a_prologue_check(name, &state->factor, &call->inputs[0], factor, err));
   if (factor != NULL && (b->ndim != 2 || state->product.trans_a)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: a factor is for a product with one matrix, without transA",
                       name);
@@ -84,7 +84,7 @@ static void shape_as(int32_t ndim, const int64_t *shape, leati_view *inout_view)
 typedef struct matmul_operands {
   leati_view a, b, c; /* c: in the product's shape */
   leati_view bias, residual, factor;
-  leati_factor taken; /* by the product's kernel; else `a` is what the factor made of it */
+  leati_a_prologue taken; /* by the product's kernel; else `a` is what the factor made of it */
 } matmul_operands;
 
 /* Reads both operands, the first with its factor. */
@@ -94,15 +94,15 @@ static int32_t read_operands(const leat_op *op, leati_planner *planner, const le
   const leati_view *const c = &call->outputs[0], *const added = leati_input(call, 3);
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &out->a, err));
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[1], &out->b, err));
-  out->taken = (leati_factor){0};
+  out->taken = (leati_a_prologue){0};
   if (leati_input(call, 4) == NULL) {
     return LEAT_OK;
   }
   const bool takes =
       (added == NULL || (added->compact && added->count == c->count)) &&
       leati_product_takes_factor(planner->device, &out->a, &out->b, c, state->product.trans_b, state->factor.norm);
-  return leati_plan_factor(planner, &state->factor, leati_op_def_of(op)->info.name, &call->inputs[4], takes, &out->a,
-                           &out->factor, &out->taken, err);
+  return leati_plan_a_prologue(planner, &state->factor, leati_op_def_of(op)->info.name, &call->inputs[4], takes,
+                               &out->a, &out->factor, &out->taken, err);
 }
 
 /* Gives the product the residual of a call, if that has one, and its strides in the product's shape. */
@@ -214,7 +214,7 @@ static LEATI_ATTRIBUTE(attribute_shape, "shape", INTS);
 
 static int32_t matmul_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   matmul_state *state = leati_op_state(op);
-  state->factor = leati_factor_read(desc);
+  state->factor = leati_a_prologue_read(desc);
   LEATI_TRY(leati_attr_ints(desc, attribute_shape.name, LEAT_MAX_RANK, state->shape, &state->ndim, err));
   LEATI_TRY(leati_matrix_product_read(leati_op_def_of(op), desc, &state->product, err));
   if (leati_op_def_of(op)->param != LEAT_EW_IDENTITY) {

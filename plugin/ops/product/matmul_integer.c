@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MatMulInteger, MatMulIntegerToFloat, DynamicQuantizeMatMul, QLinearMatMul, QGemm and QuantizedMatMul: products of
- * matrices of bytes, which sum up to int32. */
+ * matrices of int8 or uint8, which sum up to int32. */
 #include "core/status.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"

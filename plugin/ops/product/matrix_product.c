@@ -64,9 +64,9 @@ leati_gemm leati_product_of(const leati_view *a, const leati_view *b, const leat
 bool leati_product_takes_factor(const leat_device *device, const leati_view *a, const leati_view *b,
                                 const leati_view *c, bool trans_b, bool norm) {
   const leati_gemm gemm = leati_product_of(a, b, c, NULL, trans_b);
-  leati_gemm_laid laid;
-  leati_gemm_lay(device, &gemm, &laid);
-  return leati_gemm_takes_factor(&laid) && (!norm || c->type == LEAT_TYPE_FLOAT16);
+  leati_gemm_config config;
+  leati_gemm_select(device, &gemm, &config);
+  return leati_gemm_takes_a_prologue(&config) && (!norm || c->type == LEAT_TYPE_FLOAT16);
 }
 
 /* ---- Operands in place ------------------------------------------------------------------------------------------- */

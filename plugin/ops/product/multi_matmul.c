@@ -8,7 +8,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/core/attribute.h"
-#include "ops/product/factor.h"
+#include "ops/product/a_prologue.h"
 #include "ops/product/matrix_product.h"
 
 /* Inputs: the left operand, the right ones, their biases, the factor. */
@@ -19,7 +19,7 @@
 typedef struct multi_state {
   leati_function activation;
   bool activated[LEATI_PRODUCTS_MAX];
-  leati_factor_state factor;
+  leati_a_prologue_state factor;
   float alpha;
   bool trans_b;
 } multi_state;
@@ -38,30 +38,30 @@ _Static_assert(offsetof(leati_gemm_constants, several) == offsetof(leati_gemm_ma
 /* ---- Products ---------------------------------------------------------------------------------------------------- */
 
 /* Whether a product can be one of several in a dispatch: its columns are columns, and it is no stack. */
-static bool is_mergeable(const leati_gemm_laid *laid) {
-  return !laid->transposed && laid->args.batch == 1;
+static bool is_mergeable(const leati_gemm_config *config) {
+  return !config->transposed && config->args.batch == 1;
 }
 
 /* Whether the same pipeline computes two products, with k cut in the same places. */
-static bool is_cut_alike(const leati_gemm_laid *x, const leati_gemm_laid *y) {
+static bool is_cut_alike(const leati_gemm_config *x, const leati_gemm_config *y) {
   return is_mergeable(x) && is_mergeable(y) && memcmp(&x->pipeline, &y->pipeline, sizeof(x->pipeline)) == 0 &&
          x->tile_size == y->tile_size && x->args.tiles_m == y->args.tiles_m && x->args.splits == y->args.splits &&
          x->args.k_chunk == y->args.k_chunk;
 }
 
 /* Whether a dispatch with so many tiles is able to count those whose k is split. */
-static bool counts(const leati_gemm_laid *laid, uint64_t tiles) {
-  return tiles <= (laid->args.splits > 1 ? LEATI_COUNTERS_MAX : UINT32_MAX);
+static bool counts(const leati_gemm_config *config, uint64_t tiles) {
+  return tiles <= (config->args.splits > 1 ? LEATI_COUNTERS_MAX : UINT32_MAX);
 }
 
 bool leati_products_merge(const leat_device *device, const leati_view *a, const leati_view *const *b,
                           const leati_view *const *c, uint32_t count, bool trans_b) {
-  leati_gemm_laid first, other;
+  leati_gemm_config first, other;
   uint64_t tiles = 0;
   bool alike = true;
   for (uint32_t p = 0; p < count && alike; ++p) {
     const leati_gemm gemm = leati_product_of(a, b[p], c[p], NULL, trans_b);
-    leati_gemm_lay(device, &gemm, p == 0 ? &first : &other);
+    leati_gemm_select(device, &gemm, p == 0 ? &first : &other);
     alike = is_cut_alike(&first, p == 0 ? &first : &other);
     tiles += (p == 0 ? &first : &other)->args.tiles;
   }
@@ -74,7 +74,7 @@ static int32_t multi_infer(const leat_op *op, const leati_call *call, leat_shape
   const multi_state *state = leati_op_state_const(op);
   const leati_view *const a = &call->inputs[0];
   const int64_t k = a->shape[a->ndim - 1];
-  LEATI_TRY(leati_factor_check("MultiMatMul", &state->factor, a, leati_input(call, FACTOR), err));
+  LEATI_TRY(leati_a_prologue_check("MultiMatMul", &state->factor, a, leati_input(call, FACTOR), err));
   for (uint32_t p = 0; p < call->output_count; ++p) {
     const leati_view *const b = leati_input(call, RIGHT(p)), *const bias = leati_input(call, BIAS(p));
     if (b == NULL || b->ndim != 2) {
@@ -102,7 +102,7 @@ static int32_t multi_infer(const leat_op *op, const leati_call *call, leat_shape
 /* A product of a call. */
 typedef struct part {
   leati_gemm gemm; /* with the activation of the operator, whether or not it is for this product */
-  leati_gemm_laid laid;
+  leati_gemm_config config;
   uint32_t number;
   leati_view b, bias;
 } part;
@@ -110,9 +110,9 @@ typedef struct part {
 /* Plans one dispatch of two products and more. */
 static int32_t plan_together(const multi_state *state, leati_planner *planner, const part *const *parts, uint32_t count,
                              leat_error *err) {
-  leati_gemm_laid together = parts[0]->laid;
-  const leati_gemm_laid *const first = &together;
-  leati_gemm_take_factor(&together);
+  leati_gemm_config together = parts[0]->config;
+  const leati_gemm_config *const first = &together;
+  leati_gemm_add_a_prologue(&together);
   multi_args args = {.gemm = first->args};
   leati_access reads[2 + 2 * LEATI_PRODUCTS_MAX] = {{first->gemm.a, &args.gemm.a},
                                                     {first->gemm.factor.view, &args.gemm.gate}},
@@ -124,7 +124,7 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
     if (i >= count) {
       continue;
     }
-    const leati_gemm *const gemm = &parts[i]->laid.gemm;
+    const leati_gemm *const gemm = &parts[i]->config.gemm;
     *its = (leati_product_args){.n = (uint32_t)gemm->n,
                                 .first = args.gemm.tiles_n,
                                 .b_column = (int32_t)gemm->b_column,
@@ -134,8 +134,8 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
     reads[2 + 2 * i] = (leati_access){gemm->b, &its->b};
     reads[3 + 2 * i] = (leati_access){gemm->bias, &its->bias};
     writes[i] = (leati_access){gemm->c, &its->c};
-    args.gemm.tiles_n += parts[i]->laid.args.tiles_n;
-    args.gemm.vector &= parts[i]->laid.args.vector;
+    args.gemm.tiles_n += parts[i]->config.args.tiles_n;
+    args.gemm.vector &= parts[i]->config.args.vector;
   }
   args.gemm.tiles = args.gemm.tiles_m * args.gemm.tiles_n;
   leati_dispatch_desc dispatch = {.pipeline = first->pipeline,
@@ -157,12 +157,12 @@ static int32_t plan_together(const multi_state *state, leati_planner *planner, c
 static int32_t plan_some(const multi_state *state, leati_planner *planner, const part **parts, uint32_t *inout_count,
                          leat_error *err) {
   const part *together[LEATI_PRODUCTS_MAX] = {parts[0]};
-  uint64_t tiles = parts[0]->laid.args.tiles;
+  uint64_t tiles = parts[0]->config.args.tiles;
   uint32_t count = 1, rest = 0;
   for (uint32_t i = 1; i < *inout_count; ++i) {
-    const leati_gemm_laid *const laid = &parts[i]->laid;
-    if (is_cut_alike(&together[0]->laid, laid) && counts(laid, tiles + laid->args.tiles)) {
-      tiles += laid->args.tiles;
+    const leati_gemm_config *const config = &parts[i]->config;
+    if (is_cut_alike(&together[0]->config, config) && counts(config, tiles + config->args.tiles)) {
+      tiles += config->args.tiles;
       together[count++] = parts[i];
     } else {
       parts[rest++] = parts[i];
@@ -202,17 +202,17 @@ static int32_t read_parts(leati_planner *planner, const leati_call *call, part *
 
 /* Has the factor, if there is one, taken by the kernels of all products or of none. */
 static int32_t plan_factor(const multi_state *state, leati_planner *planner, const leati_call *call, const part *parts,
-                           uint32_t count, leati_view *a, leati_view *space, leati_factor *out, leat_error *err) {
+                           uint32_t count, leati_view *a, leati_view *space, leati_a_prologue *out, leat_error *err) {
   const leati_view *const factor = leati_input(call, FACTOR);
   bool takes = true;
-  *out = (leati_factor){0};
+  *out = (leati_a_prologue){0};
   for (uint32_t i = 0; factor != NULL && i < count; ++i) {
     takes = takes && leati_product_takes_factor(planner->device, a, &parts[i].b, &call->outputs[parts[i].number],
                                                 state->trans_b, state->factor.norm);
   }
   return factor == NULL || count == 0
              ? LEAT_OK
-             : leati_plan_factor(planner, &state->factor, "MultiMatMul", factor, takes, a, space, out, err);
+             : leati_plan_a_prologue(planner, &state->factor, "MultiMatMul", factor, takes, a, space, out, err);
 }
 
 static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -221,7 +221,7 @@ static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati
   const part *parts[LEATI_PRODUCTS_MAX];
   uint32_t count;
   leati_view a, factor;
-  leati_factor taken;
+  leati_a_prologue taken;
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[0], &a, err));
   LEATI_TRY(read_parts(planner, call, all, &count, err));
   LEATI_TRY(plan_factor(state, planner, call, all, count, &a, &factor, &taken, err));
@@ -232,7 +232,7 @@ static int32_t multi_plan(const leat_op *op, leati_planner *planner, const leati
     it->gemm.alpha = state->alpha;
     it->gemm.factor = taken;
     it->gemm.epilogue.activation = state->activation;
-    leati_gemm_lay(planner->device, &it->gemm, &it->laid);
+    leati_gemm_select(planner->device, &it->gemm, &it->config);
     parts[i] = it;
   }
   while (count > 0) {
@@ -297,7 +297,7 @@ static int32_t multi_create(leat_op *op, const leati_op_desc *desc, leat_error *
   for (uint32_t p = 0; p < LEATI_PRODUCTS_MAX; ++p) {
     state->activated[p] = p >= count || activated[p] != 0;
   }
-  state->factor = leati_factor_read(desc);
+  state->factor = leati_a_prologue_read(desc);
   state->alpha = leati_attr_float(desc, "alpha", 1.0f);
   state->trans_b = leati_attr_int(desc, "transB", 0) != 0;
   return leati_function_read_activation(leati_op_def_of(op), desc, &state->activation, err);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Products of matrices.
 leat_room(FAMILIES matmul gemm_op multi_matmul matmul_nbits matmul_integer einsum
-  SOURCES equation factor gemm integer_product matrix_product)
+  SOURCES a_prologue equation gemm integer_product matrix_product)
 
 set(types F32 F16 BF16)
 set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL SPREAD GATED BITS ZEROS INDEXED SPLIT)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* com.microsoft's elementwise operators of bytes that stand for floats: QLinearAdd, QLinearMul, QLinearLeakyRelu,
- * QLinearSigmoid and QLinearWhere. Each operand is three inputs: bytes, scale and zero point; scale and zero point of
- * the result follow.
+/* com.microsoft's elementwise operators of int8 or uint8 that stand for floats: QLinearAdd, QLinearMul,
+ * QLinearLeakyRelu, QLinearSigmoid and QLinearWhere. Each operand is three inputs: bytes, scale and zero point; scale
+ * and zero point of the result follow.
  */
 #include <string.h>
 

@@ -119,8 +119,8 @@ static int32_t find_steps(const linear_state *state, const leati_view *x, const 
   return LEAT_OK;
 }
 
-/* The tensors of a call as kernels take them, compact; `zero` is absent if there is none. Images whose channels are
- * next to each other are rows of those: `y` is the result, or where it is put together if that has gaps. */
+/* The tensors of a call as kernels take them, compact; `zero` is absent if there is none. Images in NHWC layout are
+ * rows of channels: `y` is the result, or where it is put together if that has gaps. */
 typedef struct linear_tensors {
   leati_view x, scale, zero, y;
   leati_view result; /* the result, as x and y have it */

@@ -587,8 +587,7 @@ static int32_t recurrent_plan(const leat_op *op, leati_planner *planner, const l
   if (job.sizes.steps != 0) {
     LEATI_TRY((kind == QUANTIZED_LSTM ? plan_integer_products : plan_products)(&job, planner, call, err));
   }
-  /* From one element of k to the next all columns: as bytes lie, and in the order of images whose channels are next to
-   * each other. */
+  /* From one element of k to the next all columns: as bytes lie, and in the order of images in NHWC layout. */
   const leati_view *const r = &call->inputs[INPUT_R];
   const leati_view ordered = kind == QUANTIZED_LSTM ? *r : leati_channels_last_order(r);
   LEATI_TRY(leati_plan_compact(planner, &ordered, &job.weights, err));

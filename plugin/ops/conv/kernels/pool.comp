@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Maximum and average over a window that moves over an image of one to three spatial dimensions: an invocation has one
-// channel of a pixel or, where channels are next to each other in memory (LAST), four. Bytes, of which there is no
+// channel of a pixel or, in NHWC layout (LAST), four. Bytes, of which there is no
 // average, are compared as float32, which holds them all.
 #include "core/kernels/divider.glsl"
 #include "core/kernels/reals.glsl"

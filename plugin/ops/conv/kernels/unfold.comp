@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// What a window over images of bytes sees from each of its places, side by side: of each image, group and place the
-// bytes of all channels of the group and all taps. What lies in the padding is the zero point.
+// What a window over images of int8 or uint8 sees from each of its places, side by side: of each image, group and
+// place the bytes of all channels of the group and all taps. What lies in the padding is the zero point.
 #include "core/kernels/leat.glsl"
 #include "unfold.glsl"
 

@@ -1,8 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// What a window over images of bytes sees from each of its places, side by side, where the channels of an image are next
-// to each other: of each image and place the channels of one tap after the other. What lies in the padding is the zero
-// point.
+// What a window over images of int8 or uint8 in NHWC layout sees from each of its places, side by side: of each
+// image and place the channels of one tap after the other. What lies in the padding is the zero point.
 #include "core/kernels/types.glsl"
 #include "unfold.glsl"
 

@@ -49,7 +49,7 @@ enum {
 #define LEAT_RESIDUAL_FIRST 1
 #define LEAT_RESIDUAL_LAST 2
 
-// What a product of few rows multiplies the elements of its first operand by.
+// What a matrix product of small m multiplies the elements of its first operand by.
 #define LEAT_FACTOR_NONE 0
 #define LEAT_FACTOR_ELEMENTS 1
 #define LEAT_FACTOR_NORM 2 // and divides each of its rows by the root of the mean of the row's squares, plus epsilon

@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Batch normalisation with given mean and variance, of a compact tensor or one whose channels are next to each other in
-// memory (LAST). A thread computes four neighbouring elements.
+// Batch normalisation with given mean and variance, of a compact tensor or one in NHWC layout (LAST). A thread
+// computes four neighbouring elements.
 #include "core/kernels/reals.glsl"
 
 layout(local_size_x = 256) in;

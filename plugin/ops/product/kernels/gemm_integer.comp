@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Product of matrices of bytes by tiles; operands with any strides.
+// Product of matrices of int8 or uint8 by tiles; operands with any strides.
 #include "core/kernels/leat.glsl"
 #include "integer.glsl"
 

@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Product of matrices of bytes by tiles on matrix hardware (VK_KHR_cooperative_matrix); operands that can be read by four.
-// In shared memory both lie along k, whatever they do in memory.
+// Product of matrices of int8 or uint8 by tiles on matrix hardware (VK_KHR_cooperative_matrix); operands that can be
+// read by four. In shared memory both lie along k, whatever they do in memory.
 #extension GL_KHR_cooperative_matrix : require
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_shader_subgroup_basic : require
@@ -32,8 +32,8 @@ uint k_end;                  // in pairs, as all other k here
 const uint LOADS = BM * BK / 8 / THREADS;
 #define LOADS_A LOADS
 #define LOADS_B LOADS
-// Where an operand lies along rows (columns), they are of blocks of four k and BLOCK_A (BLOCK_B) rows. Each of a block's
-// eights has all of its rows, for some of the k.
+// Where an operand lies along rows (columns), they are of blocks of four k and BLOCK_A (BLOCK_B) rows. Each of a
+// block's eights has all of its rows, for some of the k.
 const uint BLOCK_A = RUN_A < 4 * LOADS ? RUN_A : 4 * LOADS;
 const uint BLOCK_B = RUN_B < 4 * LOADS ? RUN_B : 4 * LOADS;
 
@@ -48,8 +48,8 @@ uvec2 place(const uint mode, const uint rows, uint number) {
   return uvec2((outer / (BK / 2) * across + block % across) * rows, outer % (BK / 2) * 2);
 }
 
-// What of an eight is not in the operand is `turn`, or where OPEN_A (OPEN_B) says so the nearest that it has. `part`: its
-// number in its block.
+// What of an eight is not in the operand is `turn`, or where OPEN_A (OPEN_B) says so the nearest that it has.
+// `part`: its number in its block.
 uvec4 fetch(const uint mode, const uint rows, uint part, uint64_t base, int stride_i, int stride_k, uint turn, uint i,
             uint pair, uint count) {
   const uint k = 2 * pair;

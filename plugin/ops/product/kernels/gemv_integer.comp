@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Product of matrices of bytes for up to 8 rows: every byte of b is read once, by one thread, and used for all rows. The
-// threads of a workgroup share out its columns and k, and add up in shared memory.
+// Product of matrices of int8 or uint8 for up to 8 rows: every byte of b is read once, by one thread, and used for
+// all rows. The threads of a workgroup share out its columns and k, and add up in shared memory.
 #include "core/kernels/leat.glsl"
 #include "integer.glsl"
 #include "core/kernels/split.glsl"
@@ -21,8 +21,8 @@ const uint PARTS = THREADS / LANES;      // that k is shared out to
 
 shared int totals[8 * 64]; // by row and column
 
-// Of this thread: where its rows of a begin, and sums by row and column, of the rows of a, and of the columns of b. Rows
-// beyond the last repeat it; what they give is not written.
+// Of this thread: where its rows of a begin, and sums by row and column, of the rows of a, and of the columns of b.
+// Rows beyond the last repeat it; what they give is not written.
 Sides sides;
 int a_row[8], row_sums[8];
 ivec4 sums[8], column_sums;

@@ -2,7 +2,7 @@
 // What matrix hardware multiplies (VK_KHR_cooperative_matrix), for an operand of TYPE: numbers of 16 bits. An element
 // of float16 or bfloat16 is one of them. With PARTS=2 an element is a float32, which is two of bfloat16, `high` and
 // what that leaves, `low`; of a product three are added up, low high, high low and high high, which keeps the range of
-// float32. How exact that is, leati_float32_matmul (core/config.h) says. With BYTES an element is a pair of signed bytes
+// float32. How exact that is, leati_float32_matmul (core/config.h) says. With BYTES an element is a pair of int8
 // along k, whose products add up to an int.
 #ifndef LEAT_MATRIX_ELEMENT_GLSL_
 #define LEAT_MATRIX_ELEMENT_GLSL_
@@ -20,9 +20,9 @@
 #define BK (MATRIX_STEP / PARTS)
 
 // Row and k, in a tile that lies along k, of the first element of the eight of this number. Where rows are shorter than
-// eight eights, eight neighbouring threads have rows that lie as many rows apart as a row has eights: with one eight more
-// from row to row than needed (PITCH_K) they store into different banks, and read no more lines than from rows that
-// follow each other. BK / 8 is a power of two, and tiles have a multiple of 8 rows.
+// eight eights, eight neighbouring threads have rows that lie as many rows apart as a row has eights: with one eight
+// more from row to row than needed (PITCH_K) they store into different banks, and read no more lines than from rows
+// that follow each other. BK / 8 is a power of two, and tiles have a multiple of 8 rows.
 uvec2 place_along_k(uint number) {
   const uint eights = BK / 8;                      // of a row
   const uint rows = eights < 8 ? 8 / eights : 1;   // of eight threads

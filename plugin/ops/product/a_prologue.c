@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ops/product/factor.h"
+#include "ops/product/a_prologue.h"
 
 #include <string.h>
 
@@ -11,17 +11,17 @@
 
 LEATI_ATTRIBUTE(leati_attribute_factor_epsilon, "epsilon", FLOAT);
 
-leati_factor_state leati_factor_read(const leati_op_desc *desc) {
+leati_a_prologue_state leati_a_prologue_read(const leati_op_desc *desc) {
   const leat_attribute *const epsilon = leati_attr(desc, leati_attribute_factor_epsilon.name);
-  return (leati_factor_state){.norm = epsilon != NULL, .epsilon = epsilon != NULL ? epsilon->f : 0};
+  return (leati_a_prologue_state){.norm = epsilon != NULL, .epsilon = epsilon != NULL ? epsilon->f : 0};
 }
 
 static bool is_row(const leati_view *a, const leati_view *factor) {
   return factor->ndim == 1 && a->ndim >= 1 && factor->shape[0] == a->shape[a->ndim - 1];
 }
 
-int32_t leati_factor_check(const char *name, const leati_factor_state *state, const leati_view *a,
-                           const leati_view *factor, leat_error *err) {
+int32_t leati_a_prologue_check(const char *name, const leati_a_prologue_state *state, const leati_view *a,
+                               const leati_view *factor, leat_error *err) {
   if (factor == NULL) {
     return state->norm ? leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: epsilon needs a factor", name) : LEAT_OK;
   }
@@ -46,13 +46,13 @@ static int32_t plan_aligned(leati_planner *planner, const leati_view *factor, le
   return leati_plan_copy(planner, &from, out, err);
 }
 
-int32_t leati_plan_factor(leati_planner *planner, const leati_factor_state *state, const char *name,
-                          const leati_view *factor, bool taken, leati_view *a, leati_view *space, leati_factor *out,
-                          leat_error *err) {
-  *out = (leati_factor){0};
+int32_t leati_plan_a_prologue(leati_planner *planner, const leati_a_prologue_state *state, const char *name,
+                              const leati_view *factor, bool taken, leati_view *a, leati_view *space,
+                              leati_a_prologue *out, leat_error *err) {
+  *out = (leati_a_prologue){0};
   if (taken) {
     LEATI_TRY(plan_aligned(planner, factor, space, err));
-    *out = (leati_factor){
+    *out = (leati_a_prologue){
         .view = space, .one_row = factor->ndim < a->ndim, .norm = state->norm, .epsilon = state->epsilon};
     return LEAT_OK;
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "callee.h"
+#include "compute_target.h"
 
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ typedef struct call {
   leat_shape **wanted_shapes;
 } call;
 
-static OrtStatus *input_view(const leati_callee *self, OrtKernelContext *context, uint32_t index, call *here) {
+static OrtStatus *input_view(const leati_compute_target *self, OrtKernelContext *context, uint32_t index, call *here) {
   const OrtApi *ort = self->runtime->ort;
   const DLDevice device = leati_bit(self->host_inputs, index)
                               ? (DLDevice){kDLCPU, 0}
@@ -53,7 +53,7 @@ static bool is_empty(const leat_shape *shape) {
 }
 
 /* Has ONNX Runtime allocate an output of a shape, which must outlive the view. */
-static OrtStatus *output_view(const leati_callee *self, OrtKernelContext *context, uint32_t index,
+static OrtStatus *output_view(const leati_compute_target *self, OrtKernelContext *context, uint32_t index,
                               const leat_shape *shape, call *here) {
   const OrtApi *ort = self->runtime->ort;
   here->output_views[index] = NULL;
@@ -86,7 +86,7 @@ static OrtStatus *output_view(const leati_callee *self, OrtKernelContext *contex
 }
 
 /* Has the backend infer the shapes of the outputs, for inputs that no case is kept for. */
-static OrtStatus *infer(leati_callee *self, call *here) {
+static OrtStatus *infer(leati_compute_target *self, call *here) {
   for (uint32_t i = 0; i < self->output_count; i++) {
     here->shapes[i] = (leat_shape){.struct_size = sizeof(leat_shape)};
     here->wanted_shapes[i] = self->wanted[i] ? &here->shapes[i] : NULL;
@@ -103,7 +103,7 @@ static OrtStatus *infer(leati_callee *self, call *here) {
   return leati_status_from(self->runtime, code, &error, "shapes");
 }
 
-static OrtStatus *compute_on(leati_callee *self, OrtKernelContext *context, leat_stream *stream, call *here) {
+static OrtStatus *compute_on(leati_compute_target *self, OrtKernelContext *context, leat_stream *stream, call *here) {
   for (uint32_t i = 0; i < self->input_count; i++) {
     OrtStatus *status = input_view(self, context, i, here);
     if (status) {
@@ -131,7 +131,7 @@ static OrtStatus *compute_on(leati_callee *self, OrtKernelContext *context, leat
   return code == LEAT_OK ? NULL : leati_status_from(self->runtime, code, &error, "running");
 }
 
-static OrtStatus *compute(leati_callee *self, OrtKernelContext *context, leat_stream *stream) {
+static OrtStatus *compute(leati_compute_target *self, OrtKernelContext *context, leat_stream *stream) {
   if (self->input_count <= STACK_TENSORS && self->output_count <= STACK_TENSORS) {
     /* Left as they are: what is used is written first. */
     DLTensor inputs[STACK_TENSORS];
@@ -160,30 +160,30 @@ static OrtStatus *compute(leati_callee *self, OrtKernelContext *context, leat_st
   return status;
 }
 
-OrtStatus *leati_callee_compute(leati_callee *callee, OrtKernelContext *context) {
-  OrtStatus *status = leati_ep_gate_enter_or_fail(callee->runtime, callee->label);
+OrtStatus *leati_compute_target_run(leati_compute_target *target, OrtKernelContext *context) {
+  OrtStatus *status = leati_ep_gate_enter_or_fail(target->runtime, target->label);
   if (status) {
     return status;
   }
   leati_call_stream where = {0};
-  status = leati_call_stream_find(callee->device, context, &where);
+  status = leati_call_stream_find(target->device, context, &where);
   if (!status) {
-    status = compute(callee, context, where.handle);
+    status = compute(target, context, where.handle);
   }
-  status = leati_call_stream_leave(callee->device, &where, callee->label, status);
+  status = leati_call_stream_leave(target->device, &where, target->label, status);
   leati_ep_gate_leave();
   return status;
 }
 
-void leati_callee_clear(leati_callee *callee) {
-  const leat_backend_api *leat = callee->runtime->leat;
-  if (callee->op) {
-    leat->op->destroy(callee->op, NULL);
+void leati_compute_target_clear(leati_compute_target *target) {
+  const leat_backend_api *leat = target->runtime->leat;
+  if (target->op) {
+    leat->op->destroy(target->op, NULL);
   }
-  if (callee->graph) {
-    leat->graph->destroy(callee->graph, NULL);
+  if (target->graph) {
+    leat->graph->destroy(target->graph, NULL);
   }
-  leati_shape_cache_clear(&callee->shapes);
-  free(callee->wanted);
-  free(callee->label);
+  leati_shape_cache_clear(&target->shapes);
+  free(target->wanted);
+  free(target->label);
 }

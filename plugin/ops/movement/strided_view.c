@@ -223,4 +223,4 @@ static const leati_op_def ops[] = {
     SLICE("DynamicSlice", (1, 1), (3, 4), 0xe),
 };
 
-const leati_op_family leati_restride_family = LEATI_FAMILY(ops);
+const leati_op_family leati_strided_view_family = LEATI_FAMILY(ops);
