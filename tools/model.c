@@ -190,7 +190,7 @@ gboolean leati_model_add_session(const leati_ort *ort, const leati_session_plan 
   return model->nodes != NULL;
 }
 
-static gboolean add_node(const leati_ort *ort, const OrtEpAssignedNode *from, const char *provider, guint island,
+static gboolean add_node(const leati_ort *ort, const OrtEpAssignedNode *from, const char *provider, guint subgraph,
                          GPtrArray *nodes, GError **error) {
   const char *name = NULL;
   const char *domain = NULL;
@@ -206,7 +206,7 @@ static gboolean add_node(const leati_ort *ort, const OrtEpAssignedNode *from, co
   node->op = standard ? g_strdup(op) : g_strdup_printf("%s.%s", domain, op);
   node->provider = g_strdup(provider);
   node->reason = leati_ort_refusal(op, name);
-  node->island = island;
+  node->subgraph = subgraph;
   g_ptr_array_add(nodes, node);
   return TRUE;
 }
@@ -218,16 +218,16 @@ GPtrArray *leati_model_nodes(const leati_ort *ort, const OrtSession *session, GE
     return NULL;
   }
   GPtrArray *nodes = g_ptr_array_new_with_free_func(free_node);
-  guint islands = 0;
+  guint subgraphs = 0;
   for (size_t g = 0; g < group_count; ++g) {
     const char *provider = NULL;
     const OrtEpAssignedNode *const *members = NULL;
     size_t count = 0;
     gboolean right = leati_ort_ok(ort, ort->api->EpAssignedSubgraph_GetEpName(groups[g], &provider), error) &&
                      leati_ort_ok(ort, ort->api->EpAssignedSubgraph_GetNodes(groups[g], &members, &count), error);
-    islands += right && count > 1;
+    subgraphs += right && count > 1;
     for (size_t i = 0; right && i < count; ++i) {
-      right = add_node(ort, members[i], provider, count > 1 ? islands : 0, nodes, error);
+      right = add_node(ort, members[i], provider, count > 1 ? subgraphs : 0, nodes, error);
     }
     if (!right) {
       g_ptr_array_unref(nodes);

@@ -24,7 +24,7 @@ typedef struct leati_model_node {
   char *op;       /**< operator, with its domain before it where that is not ONNX's own */
   char *provider; /**< such as "CPUExecutionProvider" */
   char *reason;   /**< why the Leat provider refused it, or NULL: it did not, or its session was not to explain */
-  guint island;   /**< number of the group of nodes that the provider runs as one, from 1; 0: it runs by itself */
+  guint subgraph; /**< number of the group of nodes that the provider runs as one, from 1; 0: it runs by itself */
 } leati_model_node;
 
 /** A model. Constant while threads run its sessions. */

@@ -73,9 +73,9 @@ gboolean leati_findings_right(const leati_findings *findings) {
 typedef struct share {
   const char *provider; /* borrowed from a node */
   guint count;
-  guint joined, islands; /* those of them that run as one with others, and in how many groups */
-  guint last_island;     /* of the nodes so far; each island's come one after the other */
-  GHashTable *ops;       /* char * borrowed from a node -> count */
+  guint joined, subgraphs; /* those of them that run as one with others, and in how many groups */
+  guint last_subgraph;     /* of the nodes so far; each fused subgraph's come one after the other */
+  GHashTable *ops;         /* char * borrowed from a node -> count */
 } share;
 
 static void free_share(gpointer data) {
@@ -109,9 +109,9 @@ static GPtrArray *shares_of(const GPtrArray *nodes) {
       g_ptr_array_add(shares, mine);
     }
     ++mine->count;
-    mine->joined += node->island != 0;
-    mine->islands += node->island != 0 && node->island != mine->last_island;
-    mine->last_island = node->island != 0 ? node->island : mine->last_island;
+    mine->joined += node->subgraph != 0;
+    mine->subgraphs += node->subgraph != 0 && node->subgraph != mine->last_subgraph;
+    mine->last_subgraph = node->subgraph != 0 ? node->subgraph : mine->last_subgraph;
     const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(mine->ops, node->op));
     g_hash_table_insert(mine->ops, node->op, GUINT_TO_POINTER(before + 1));
   }
@@ -256,9 +256,9 @@ static void append_nodes(const leati_findings *findings, const leati_model *mode
   for (guint i = 0; i < shares->len; ++i) {
     const share *one = g_ptr_array_index(shares, i);
     g_string_append_printf(text, "  %s %u", one->provider, one->count);
-    if (one->islands != 0) {
-      g_string_append_printf(text, ", %u of them in %u %s", one->joined, one->islands,
-                             one->islands == 1 ? "island" : "islands");
+    if (one->subgraphs != 0) {
+      g_string_append_printf(text, ", %u of them in %u %s", one->joined, one->subgraphs,
+                             one->subgraphs == 1 ? "fused subgraph" : "fused subgraphs");
     }
     g_string_append_c(text, ':');
     GList *ops = op_names(one);
@@ -272,8 +272,8 @@ static void append_nodes(const leati_findings *findings, const leati_model *mode
       const leati_model_node *node = g_ptr_array_index(model->nodes, n);
       if (strcmp(node->provider, one->provider) == 0) {
         g_string_append_printf(text, "    %s %s", node->op, node->name);
-        if (node->island != 0) {
-          g_string_append_printf(text, ", island %u", node->island);
+        if (node->subgraph != 0) {
+          g_string_append_printf(text, ", fused subgraph %u", node->subgraph);
         }
         g_string_append_c(text, '\n');
       }
@@ -416,8 +416,8 @@ static void add_nodes(JsonBuilder *json, const leati_options *options, const lea
     const share *one = g_ptr_array_index(shares, i);
     leati_member_begin(json, one->provider, FALSE);
     leati_member_int(json, "count", one->count);
-    leati_member_int(json, "in_islands", one->joined);
-    leati_member_int(json, "islands", one->islands);
+    leati_member_int(json, "in_subgraphs", one->joined);
+    leati_member_int(json, "subgraphs", one->subgraphs);
     leati_member_begin(json, "operators", FALSE);
     GList *ops = op_names(one);
     for (GList *op = ops; op != NULL; op = op->next) {

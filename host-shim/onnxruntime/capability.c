@@ -9,7 +9,7 @@
 #include "control_flow.h"
 #include "description.h"
 #include "fallback.h"
-#include "islands.h"
+#include "fused_subgraphs.h"
 #include "shape_arithmetic.h"
 
 /* Longest reason why a node is refused; longer ones are cut. */
@@ -115,7 +115,8 @@ static OrtStatus *wants_both(const asking *self, const OrtNode *node, const leat
 
 static const char wanted_twice[] = "it takes one value both on the host and on the device";
 
-/* Gives the operator of a node that can run on the device, or NULL in `*out`, and whether it can in an island alone. */
+/* Gives the operator of a node that can run on the device, or NULL in `*out`, and whether it can in a fused subgraph
+ * alone. */
 static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_op_info **out, bool *out_fused_only) {
   const OrtApi *ort = self->runtime->ort;
   const char *taken_by = NULL;
@@ -160,30 +161,30 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
   return status;
 }
 
-/* Takes the nodes of an island apart. */
-static void dissolve(leati_node_list *list, uint32_t island) {
+/* Takes the nodes of a fused subgraph apart. */
+static void dissolve(leati_node_list *list, uint32_t subgraph) {
   for (size_t i = 0; i < list->count; i++) {
-    if (list->nodes[i].island == island) {
-      list->nodes[i].island = 0;
+    if (list->nodes[i].subgraph == subgraph) {
+      list->nodes[i].subgraph = 0;
     }
   }
 }
 
-/* Claims the nodes of an island, which become one, if the backend can build their graph: once they are claimed, there
- * is no session without it. */
-static OrtStatus *claim_island(const asking *self, leati_node_list *list, uint32_t island, const OrtNode **members,
-                               bool *claimed) {
+/* Claims the nodes of a fused subgraph, which become one, if the backend can build their graph: once they are claimed,
+ * there is no session without it. */
+static OrtStatus *claim_subgraph(const asking *self, leati_node_list *list, uint32_t subgraph, const OrtNode **members,
+                                 bool *claimed) {
   leat_error why = {.struct_size = sizeof(why)};
   size_t count = 0;
   for (size_t i = 0; i < list->count; i++) {
-    if (list->nodes[i].island == island) {
+    if (list->nodes[i].subgraph == subgraph) {
       members[count++] = list->nodes[i].node;
     }
   }
-  OrtStatus *status = leati_island_try(self->provider_device, self->registry, self->inputs, members, count,
-                                       &self->findings->trials, claimed, &why);
+  OrtStatus *status = leati_fused_subgraph_try(self->provider_device, self->registry, self->inputs, members, count,
+                                               &self->findings->trials, claimed, &why);
   if (!status && !*claimed) {
-    dissolve(list, island);
+    dissolve(list, subgraph);
     leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
                   LEATI_PROVIDER_NAME ": %zu nodes run one by one, because no graph could be built of them: %s", count,
                   why.message);
@@ -197,14 +198,14 @@ static OrtStatus *claim_island(const asking *self, leati_node_list *list, uint32
   return self->runtime->ep->EpGraphSupportInfo_AddNodesToFuse(self->support, members, count, &options);
 }
 
-/* Claims the islands, and gives the number of those that could be. */
-static OrtStatus *claim_islands(const asking *self, leati_node_list *list, uint32_t count, uint32_t *out_count) {
+/* Claims the fused subgraphs, and gives the number of those that could be. */
+static OrtStatus *claim_subgraphs(const asking *self, leati_node_list *list, uint32_t count, uint32_t *out_count) {
   leati_scratch scratch = {0};
   const OrtNode **members = leati_scratch_alloc(&scratch, list->count, sizeof(*members));
   OrtStatus *status = members ? NULL : leati_node_list_no_memory(self->runtime);
-  for (uint32_t island = 1; island <= count && !status; island++) {
+  for (uint32_t subgraph = 1; subgraph <= count && !status; subgraph++) {
     bool claimed = false;
-    status = claim_island(self, list, island, members, &claimed);
+    status = claim_subgraph(self, list, subgraph, members, &claimed);
     *out_count += claimed;
   }
   leati_scratch_clear(&scratch);
@@ -228,8 +229,8 @@ static OrtStatus *tell_host_node(const asking *self, const leati_listed_node *no
                       : "what it takes and gives is on the host in any case, and the copies would cost more than it");
 }
 
-/* Claims the nodes that are in no island, each for a kernel of its own. */
-static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, uint32_t islands) {
+/* Claims the nodes that are in no fused subgraph, each for a kernel of its own. */
+static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, uint32_t subgraphs) {
   OrtStatus *status = NULL;
   size_t claimed = 0;
   size_t arithmetic = 0;
@@ -237,9 +238,9 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
   size_t joined = 0;
   for (size_t i = 0; i < list->count && !status; i++) {
     const leati_listed_node *node = &list->nodes[i];
-    const bool on_host = node->on_host && node->island == 0;
-    const bool mine = node->info && !on_host && (node->island != 0 || !node->fused_only);
-    if (mine && node->island == 0) {
+    const bool on_host = node->on_host && node->subgraph == 0;
+    const bool mine = node->info && !on_host && (node->subgraph != 0 || !node->fused_only);
+    if (mine && node->subgraph == 0) {
       status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, node->node);
     } else if (on_host) {
       status = tell_host_node(self, node);
@@ -249,14 +250,15 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
     claimed += mine;
     arithmetic += on_host && node->of_shapes;
     between += on_host && !node->of_shapes;
-    joined += node->island != 0;
+    joined += node->subgraph != 0;
   }
   if (!status && list->count != 0) {
-    leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
-                  LEATI_PROVIDER_NAME
-                  ": %zu of %zu nodes run on Leat, %zu of them in %u islands; %zu of shape arithmetic and %zu between "
-                  "nodes of other providers stay on the host",
-                  claimed, list->count, joined, islands, arithmetic, between);
+    leati_ort_log(
+        self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
+        LEATI_PROVIDER_NAME
+        ": %zu of %zu nodes run on Leat, %zu of them in %u fused subgraphs; %zu of shape arithmetic and %zu between "
+        "nodes of other providers stay on the host",
+        claimed, list->count, joined, subgraphs, arithmetic, between);
   }
   return status;
 }
@@ -466,16 +468,16 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
   if (!status && !wishes->whole) {
     status = leati_shape_arithmetic_find(list);
   }
-  uint32_t found = 0, islands = 0;
-  /* Release 1.24 counts the islands of each graph from 0 and names them by that alone, so that those of a body and of
-   * the graph around it meet. */
-  if (!status && wishes->islands && (!self->parent || self->runtime->version > 24)) {
-    status = leati_islands_find(list, self->logger, &found);
+  uint32_t found = 0, subgraphs = 0;
+  /* Release 1.24 counts the fused subgraphs of each graph from 0 and names them by that alone, so that those of a body
+   * and of the graph around it meet. */
+  if (!status && wishes->subgraphs && (!self->parent || self->runtime->version > 24)) {
+    status = leati_fused_subgraphs_find(list, self->logger, &found);
   }
   if (!status) {
-    status = claim_islands(self, list, found, &islands);
+    status = claim_subgraphs(self, list, found, &subgraphs);
   }
-  return status ? status : claim_nodes(self, list, islands);
+  return status ? status : claim_nodes(self, list, subgraphs);
 }
 
 void leati_capability_findings_clear(leati_capability_findings *findings, const leati_runtime *runtime) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * What a Run calls: the operator of a node, or the graph of an island of nodes. Calls come from many threads at once
- * and leave nothing behind but shapes; what a call needs is on its stack.
+ * What a Run calls: the operator of a node, or the graph of a fused subgraph of nodes. Calls come from many threads at
+ * once and leave nothing behind but shapes; what a call needs is on its stack.
  */
 #ifndef LEAT_ONNXRUNTIME_COMPUTE_TARGET_H_
 #define LEAT_ONNXRUNTIME_COMPUTE_TARGET_H_

@@ -8,7 +8,7 @@
 #include "capability.h"
 #include "ep_gate.h"
 #include "ep_profiler.h"
-#include "island.h"
+#include "fused_subgraph.h"
 #include "run.h"
 #include "sync_stream.h"
 #include "warm_up.h"
@@ -18,7 +18,7 @@ typedef struct provider {
   leati_kernel_registry *registry;
   const OrtLogger *logger;
   leati_session_options options;
-  leati_model_inputs inputs; /* of the graph that was asked about last, whose islands are built next */
+  leati_model_inputs inputs; /* of the graph that was asked about last, whose fused subgraphs are built next */
   /* Written while the session is made. If, Loop and Scan read what a body gives, on the host, without waiting for
    * anything. */
   leati_capability_findings findings;
@@ -34,7 +34,7 @@ static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *gr
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "GetCapability");
   if (!status) {
     const leati_capability_wishes wishes = {
-        .whole = self->options.fallback_bans, .islands = self->options.graph_path, .inputs = &self->inputs};
+        .whole = self->options.fallback_bans, .subgraphs = self->options.graph_path, .inputs = &self->inputs};
     status = leati_model_inputs_read(&self->inputs, self->head.device->runtime, graph);
     if (!status) {
       status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes,
@@ -45,14 +45,14 @@ static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *gr
   return status;
 }
 
-static void release_islands(OrtNodeComputeInfo **infos, size_t count) {
+static void release_subgraphs(OrtNodeComputeInfo **infos, size_t count) {
   for (size_t i = 0; i < count; i++) {
-    leati_island_destroy(infos[i]);
+    leati_fused_subgraph_destroy(infos[i]);
     infos[i] = NULL;
   }
 }
 
-/* Builds the graphs of the islands that ep_get_capability() named: all of them or, on failure, none. */
+/* Builds the graphs of the fused subgraphs that ep_get_capability() named: all of them or, on failure, none. */
 static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, const OrtNode **fused_nodes,
                                           size_t count, OrtNodeComputeInfo **out, OrtNode **ep_context_nodes) {
   (void)ep_context_nodes;
@@ -66,8 +66,8 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
   }
   size_t made = 0;
   while (made < count && !status) {
-    status = leati_island_create(self->head.device, self->registry, &self->inputs, graphs[made], fused_nodes[made],
-                                 self->logger, &out[made]);
+    status = leati_fused_subgraph_create(self->head.device, self->registry, &self->inputs, graphs[made],
+                                         fused_nodes[made], self->logger, &out[made]);
     made += !status;
   }
   if (!status) {
@@ -75,7 +75,7 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
                            count);
   }
   if (status) {
-    release_islands(out, made);
+    release_subgraphs(out, made);
   }
   leati_trials_clear(&self->findings.trials, self->head.device->runtime);
   leati_ep_gate_leave();
@@ -85,7 +85,7 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
 static void ORT_API_CALL ep_release_node_compute_infos(OrtEp *self, OrtNodeComputeInfo **infos, size_t count) {
   (void)self;
   if (leati_ep_gate_enter() == LEATI_GATE_OPEN) {
-    release_islands(infos, count);
+    release_subgraphs(infos, count);
     leati_ep_gate_leave();
   }
 }

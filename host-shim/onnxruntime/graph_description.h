@@ -16,14 +16,14 @@ typedef struct leati_graph_description {
   leati_description *nodes; /**< one for each node; lies in `values` */
 } leati_graph_description;
 
-/** Describes the nodes of an island. Initializers are constants of the graph, but for those that the node that takes
- * the island's place takes as inputs. Of values the element types are said, and the shapes of those alone that are
- * constants or inputs of the model.
+/** Describes the nodes of a fused subgraph. Initializers are constants of the graph, but for those that the node that
+ * takes the fused subgraph's place takes as inputs. Of values the element types are said, and the shapes of those alone
+ * that are constants or inputs of the model.
  * @threads one at a time per description
  * @param out [inout] an empty description; clear it also on failure
  * @param registry [in] the operators
  * @param inputs [in] the inputs of the model
- * @param graph [in] the nodes of the island, whose names and initializers the description borrows
+ * @param graph [in] the nodes of the fused subgraph, whose names and initializers the description borrows
  * @param fused [in] the node in their place: its inputs and outputs, in this order, are those of the graph
  * @return NULL, or what went wrong */
 OrtStatus *leati_graph_description_read(leati_graph_description *out, const leati_kernel_registry *registry,

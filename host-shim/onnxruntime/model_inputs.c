@@ -10,7 +10,7 @@ static OrtStatus *no_memory(const leati_runtime *runtime) {
   return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the inputs of a model");
 }
 
-/* Copies a name, which is gone with the graph before the islands are built for good; NULL: out of memory. */
+/* Copies a name, which is gone with the graph before the fused subgraphs are built for good; NULL: out of memory. */
 static const char *copy_name(leati_scratch *scratch, const char *name) {
   const size_t size = strlen(name) + 1;
   char *copy = leati_scratch_alloc(scratch, size, 1);

@@ -12,11 +12,11 @@
 typedef struct leati_listed_node {
   const OrtNode *node;      /**< the node */
   const leat_op_info *info; /**< its operator, if it could run on the device; NULL: it stays on the host anyway */
-  bool on_host;    /**< unless it is in an island, it is better left to the host (leati_shape_arithmetic_find()) */
-  bool of_shapes;  /**< why, if `on_host`: it computes shapes; else what it takes and gives is on the host anyway */
-  bool evaluated;  /**< in an island it is computed on the host where what it takes is known there */
-  bool fused_only; /**< only in an island can it run on the device */
-  uint32_t island; /**< number of its island, from 1; 0: none (leati_islands_find()) */
+  bool on_host; /**< unless it is in a fused subgraph, it is better left to the host (leati_shape_arithmetic_find()) */
+  bool of_shapes;    /**< why, if `on_host`: it computes shapes; else what it takes and gives is on the host anyway */
+  bool evaluated;    /**< in a fused subgraph it is computed on the host where what it takes is known there */
+  bool fused_only;   /**< only in a fused subgraph can it run on the device */
+  uint32_t subgraph; /**< number of its fused subgraph, from 1; 0: none (leati_fused_subgraphs_find()) */
 } leati_listed_node;
 
 /** All nodes of a graph in topological order. For one thread at a time. */

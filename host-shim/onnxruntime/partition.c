@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "partition.h"
 
-/* Level of a node that no wanted node comes before: what it gives is there before the first island. */
+/* Level of a node that no wanted node comes before: what it gives is there before the first fused subgraph. */
 #define BEFORE_ALL (-1)
 
 /* The level of a node is the number of times that a way to it leaves the wanted nodes and comes back. Levels never fall
  * along an edge, and rise where one leads from outside to a wanted node. So the wanted nodes of one level have nothing
- * else between them, and no partition can do with fewer islands than there are levels. */
+ * else between them, and no partition can do with fewer fused subgraphs than there are levels. */
 static void find_levels(leati_partition_node *nodes, uint32_t count, const leati_partition_edge *edges,
                         size_t edge_count) {
   size_t e = 0;
@@ -56,7 +56,7 @@ static void raise_nodes(leati_partition_node *nodes, uint32_t count, const leati
   }
 }
 
-/* Stops wanting nodes with a joined edge that leads out of their island; false: there were none. */
+/* Stops wanting nodes with a joined edge that leads out of their fused subgraph; false: there were none. */
 static bool drop_torn(leati_partition_node *nodes, const leati_partition_edge *edges, size_t edge_count) {
   bool dropped = false;
   for (size_t e = 0; e < edge_count; e++) {
@@ -73,15 +73,15 @@ static bool drop_torn(leati_partition_node *nodes, const leati_partition_edge *e
 }
 
 /* Numbers the levels that have two wanted nodes or more. */
-static uint32_t number_islands(leati_partition_node *nodes, uint32_t count) {
-  uint32_t islands = 0;
+static uint32_t number_subgraphs(leati_partition_node *nodes, uint32_t count) {
+  uint32_t subgraphs = 0;
   for (uint32_t level = 0; level < count; level++) {
-    nodes[level].number = nodes[level].members > 1 ? ++islands : 0;
+    nodes[level].number = nodes[level].members > 1 ? ++subgraphs : 0;
   }
   for (uint32_t i = 0; i < count; i++) {
-    nodes[i].island = nodes[i].wanted ? nodes[nodes[i].level].number : 0;
+    nodes[i].subgraph = nodes[i].wanted ? nodes[nodes[i].level].number : 0;
   }
-  return islands;
+  return subgraphs;
 }
 
 uint32_t leati_partition_find(leati_partition_node *nodes, uint32_t count, const leati_partition_edge *edges,
@@ -91,5 +91,5 @@ uint32_t leati_partition_find(leati_partition_node *nodes, uint32_t count, const
     count_members(nodes, count);
     raise_nodes(nodes, count, edges, edge_count);
   } while (drop_torn(nodes, edges, edge_count));
-  return number_islands(nodes, count);
+  return number_subgraphs(nodes, count);
 }

@@ -18,7 +18,7 @@
 typedef enum effect {
   EFFECT_DEVICE,  /* names the device */
   EFFECT_TIMEOUT, /* how long a Run waits to be admitted */
-  EFFECT_PATH,    /* whether islands of nodes run as graphs */
+  EFFECT_PATH,    /* whether fused subgraphs of nodes run as graphs */
   EFFECT_WARM,    /* what is compiled before the first Run */
   EFFECT_PROCESS, /* sets the backend's setting, for the whole process */
 } effect;

@@ -13,8 +13,8 @@
 
 #include "common/lru_table.h"
 
-/** Bytes that the cases of a node may take: hundreds of one with few inputs, some tens of an island with a hundred. For
- * what is not found the backend is asked, which has it with the plan. */
+/** Bytes that the cases of a node may take: hundreds of one with few inputs, some tens of a fused subgraph with a
+ * hundred. For what is not found the backend is asked, which has it with the plan. */
 #define LEATI_SHAPE_CASES_BYTES (UINT64_C(256) << 10)
 /** Bytes of the values on the host that a case may follow from. */
 #define LEATI_SHAPE_VALUES_MAX 256

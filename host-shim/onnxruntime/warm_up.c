@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "island.h"
+#include "fused_subgraph.h"
 #include "probe_shapes.h"
 
 /* Names of dimensions up to which a sum is looked for: there are 90 then. */
 #define SUM_NAMES_MAX 6
 
-/* A value that the model, or an island, takes or gives. */
+/* A value that the model, or a fused subgraph, takes or gives. */
 typedef struct border_value {
   leati_declared_value declared;
   bool known; /* for the sizes that are being tried */
@@ -31,11 +31,11 @@ typedef struct warming {
   const OrtLogger *logger;
   leati_scratch scratch;
   leati_dimensions dimensions;
-  border *islands;
-  size_t island_count;
+  border *subgraphs;
+  size_t subgraph_count;
   border_value *values; /* those of the model come first */
   size_t value_count, model_count;
-  DLTensor *inputs; /* room for those of any island */
+  DLTensor *inputs; /* room for those of any fused subgraph */
   const DLTensor **views;
   leat_shape **shapes; /* and for outputs */
   uint32_t left;       /* pipelines that may still be compiled */
@@ -46,12 +46,13 @@ static OrtStatus *no_memory(const warming *self) {
   return leati_status(self->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the warm-up of a session");
 }
 
-/* ---- What the model and its islands take and give -----------------------------------------------------------------
+/* ---- What the model and its fused subgraphs take and give
+ * -----------------------------------------------------------------
  */
 
-static OrtStatus *read_border(warming *self, OrtNodeComputeInfo *island, const OrtNode *fused, border *out) {
+static OrtStatus *read_border(warming *self, OrtNodeComputeInfo *subgraph, const OrtNode *fused, border *out) {
   const OrtApi *ort = self->runtime->ort;
-  out->graph = leati_island_graph(island, &out->label);
+  out->graph = leati_fused_subgraph_graph(subgraph, &out->label);
   OrtStatus *status = ort->Node_GetNumInputs(fused, &out->input_count);
   if (!status) {
     status = ort->Node_GetNumOutputs(fused, &out->output_count);
@@ -101,14 +102,14 @@ static void add_dimensions(warming *self) {
   }
 }
 
-static OrtStatus *read_all(warming *self, const leati_model_inputs *inputs, OrtNodeComputeInfo *const *islands,
+static OrtStatus *read_all(warming *self, const leati_model_inputs *inputs, OrtNodeComputeInfo *const *subgraphs,
                            const OrtNode *const *fused) {
   size_t most = inputs->count, widest = 0;
   OrtStatus *status = NULL;
-  self->islands = leati_scratch_alloc(&self->scratch, self->island_count, sizeof(*self->islands));
-  for (size_t i = 0; self->islands && i < self->island_count && !status; i++) {
-    status = read_border(self, islands[i], fused[i], &self->islands[i]);
-    const size_t count = self->islands[i].input_count + self->islands[i].output_count;
+  self->subgraphs = leati_scratch_alloc(&self->scratch, self->subgraph_count, sizeof(*self->subgraphs));
+  for (size_t i = 0; self->subgraphs && i < self->subgraph_count && !status; i++) {
+    status = read_border(self, subgraphs[i], fused[i], &self->subgraphs[i]);
+    const size_t count = self->subgraphs[i].input_count + self->subgraphs[i].output_count;
     most += count;
     widest = count > widest ? count : widest;
   }
@@ -116,17 +117,17 @@ static OrtStatus *read_all(warming *self, const leati_model_inputs *inputs, OrtN
   self->inputs = leati_scratch_alloc(&self->scratch, widest, sizeof(*self->inputs));
   self->views = leati_scratch_alloc(&self->scratch, widest, sizeof(*self->views));
   self->shapes = leati_scratch_alloc(&self->scratch, widest, sizeof(*self->shapes));
-  if (!status && (!self->islands || !self->values || !self->inputs || !self->views || !self->shapes)) {
+  if (!status && (!self->subgraphs || !self->values || !self->inputs || !self->views || !self->shapes)) {
     status = no_memory(self);
   }
   for (size_t v = 0; v < inputs->count && !status; v++) {
     self->values[self->value_count++].declared = inputs->values[v];
   }
   self->model_count = self->value_count;
-  for (size_t i = 0; i < self->island_count && !status; i++) {
-    const border *island = &self->islands[i];
-    for (size_t k = 0; k < island->input_count + island->output_count && !status; k++) {
-      status = number_value(self, island->infos[k], &island->values[k]);
+  for (size_t i = 0; i < self->subgraph_count && !status; i++) {
+    const border *subgraph = &self->subgraphs[i];
+    for (size_t k = 0; k < subgraph->input_count + subgraph->output_count && !status; k++) {
+      status = number_value(self, subgraph->infos[k], &subgraph->values[k]);
     }
   }
   if (!status) {
@@ -151,11 +152,11 @@ static void declare(const warming *self, border_value *value) {
   }
 }
 
-/* Whether the shapes of all inputs of an island are known. `declares`: those that are declared count. */
-static bool is_ready(const warming *self, const border *island, bool declares) {
+/* Whether the shapes of all inputs of a fused subgraph are known. `declares`: those that are declared count. */
+static bool is_ready(const warming *self, const border *subgraph, bool declares) {
   bool ready = true;
-  for (size_t i = 0; i < island->input_count; i++) {
-    border_value *value = &self->values[island->values[i]];
+  for (size_t i = 0; i < subgraph->input_count; i++) {
+    border_value *value = &self->values[subgraph->values[i]];
     if (!value->known && declares) {
       declare(self, value);
     }
@@ -164,42 +165,42 @@ static bool is_ready(const warming *self, const border *island, bool declares) {
   return ready;
 }
 
-/* Infers what an island gives, and prepares it. False: it refuses such inputs. */
-static bool try_island(warming *self, border *island, bool prepares) {
+/* Infers what a fused subgraph gives, and prepares it. False: it refuses such inputs. */
+static bool try_subgraph(warming *self, border *subgraph, bool prepares) {
   const leat_graph_api *api = self->runtime->leat->graph;
   leat_error error = {.struct_size = sizeof(error)};
-  for (size_t i = 0; i < island->input_count; i++) {
-    leat_shape *shape = &self->values[island->values[i]].shape;
+  for (size_t i = 0; i < subgraph->input_count; i++) {
+    leat_shape *shape = &self->values[subgraph->values[i]].shape;
     self->inputs[i] = (DLTensor){.device = {kDLVulkan, (int32_t)self->device->info.index},
                                  .ndim = shape->ndim,
                                  .dtype = shape->dtype,
                                  .shape = shape->dims};
     self->views[i] = &self->inputs[i];
   }
-  for (size_t o = 0; o < island->output_count; o++) {
-    self->shapes[o] = &self->values[island->values[island->input_count + o]].shape;
+  for (size_t o = 0; o < subgraph->output_count; o++) {
+    self->shapes[o] = &self->values[subgraph->values[subgraph->input_count + o]].shape;
     *self->shapes[o] = (leat_shape){.struct_size = sizeof(leat_shape)};
   }
-  int32_t code = api->infer(island->graph, (uint32_t)island->input_count, self->views, (uint32_t)island->output_count,
-                            self->shapes, &error);
-  for (size_t o = 0; o < island->output_count && code == LEAT_OK; o++) {
-    self->values[island->values[island->input_count + o]].known = true;
+  int32_t code = api->infer(subgraph->graph, (uint32_t)subgraph->input_count, self->views,
+                            (uint32_t)subgraph->output_count, self->shapes, &error);
+  for (size_t o = 0; o < subgraph->output_count && code == LEAT_OK; o++) {
+    self->values[subgraph->values[subgraph->input_count + o]].known = true;
   }
   if (code == LEAT_OK && prepares) {
     uint32_t count = self->left;
-    code = api->prepare(island->graph, (uint32_t)island->input_count, self->views, &count, &error);
+    code = api->prepare(subgraph->graph, (uint32_t)subgraph->input_count, self->views, &count, &error);
     self->left -= count;
     self->compiled += count;
   }
   if (code != LEAT_OK && prepares) {
     leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
-                  LEATI_PROVIDER_NAME ": %s is not prepared for some sizes of dimensions: %s", island->label,
+                  LEATI_PROVIDER_NAME ": %s is not prepared for some sizes of dimensions: %s", subgraph->label,
                   error.message);
   }
   return code == LEAT_OK;
 }
 
-/* Goes through the islands, each once it is known what it takes. Returns how many refuse that. */
+/* Goes through the fused subgraphs, each once it is known what it takes. Returns how many refuse that. */
 static size_t try_sizes(warming *self, bool prepares) {
   size_t refused = 0;
   for (size_t v = 0; v < self->value_count; v++) {
@@ -208,25 +209,25 @@ static size_t try_sizes(warming *self, bool prepares) {
       declare(self, &self->values[v]);
     }
   }
-  for (size_t i = 0; i < self->island_count; i++) {
-    self->islands[i].done = false;
+  for (size_t i = 0; i < self->subgraph_count; i++) {
+    self->subgraphs[i].done = false;
   }
-  /* What nodes outside of islands give has the shape that is declared, if nothing tells more. */
+  /* What nodes outside of fused subgraphs give has the shape that is declared, if nothing tells more. */
   for (bool declares = false, more = true; more || !declares;) {
     declares = !more;
     more = false;
-    for (size_t i = 0; i < self->island_count; i++) {
-      border *island = &self->islands[i];
-      if (!island->done && is_ready(self, island, declares)) {
-        island->done = more = true;
-        refused += !try_island(self, island, prepares);
+    for (size_t i = 0; i < self->subgraph_count; i++) {
+      border *subgraph = &self->subgraphs[i];
+      if (!subgraph->done && is_ready(self, subgraph, declares)) {
+        subgraph->done = more = true;
+        refused += !try_subgraph(self, subgraph, prepares);
       }
     }
   }
   return refused;
 }
 
-/* Whether the islands agree if dimension `sum` is the sum of two others, or the same as one (`b` is -1). */
+/* Whether the fused subgraphs agree if dimension `sum` is the sum of two others, or the same as one (`b` is -1). */
 static bool agrees(warming *self, int sum, int a, int b) {
   leati_dimensions *dimensions = &self->dimensions;
   dimensions->sum = sum;
@@ -237,7 +238,7 @@ static bool agrees(warming *self, int sum, int a, int b) {
 }
 
 /* Looks for a dimension that follows from others (the length with what a cache has, of a decoder): with sizes that have
- * nothing to do with each other some island refuses its inputs. */
+ * nothing to do with each other some fused subgraph refuses its inputs. */
 static void find_sum(warming *self) {
   const int count = (int)self->dimensions.count;
   leati_probe_set(&self->dimensions, 0);
@@ -271,9 +272,9 @@ static OrtStatus *try_listed(warming *self, const char *option) {
     if (refused) {
       leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_WARNING,
                     LEATI_PROVIDER_NAME
-                    ": option 'warm_shapes' is '%.200s': %zu of %zu islands refuse a set of it, or what "
+                    ": option 'warm_shapes' is '%.200s': %zu of %zu fused subgraphs refuse a set of it, or what "
                     "follows from that",
-                    option, refused, self->island_count);
+                    option, refused, self->subgraph_count);
     }
   }
   return NULL;
@@ -289,7 +290,7 @@ static void try_probes(warming *self) {
 }
 
 OrtStatus *leati_warm_up(leati_shared_device *device, const leati_model_inputs *inputs, const char *option,
-                         const OrtLogger *logger, OrtNodeComputeInfo *const *islands, const OrtNode *const *fused,
+                         const OrtLogger *logger, OrtNodeComputeInfo *const *subgraphs, const OrtNode *const *fused,
                          size_t count) {
   const bool none = option ? strcmp(option, "none") == 0 : (device->info.flags & LEAT_DEVICE_SOFTWARE) != 0;
   if (none || inputs->count == 0 || count == 0) {
@@ -298,9 +299,9 @@ OrtStatus *leati_warm_up(leati_shared_device *device, const leati_model_inputs *
   warming self = {.device = device,
                   .runtime = device->runtime,
                   .logger = logger,
-                  .island_count = count,
+                  .subgraph_count = count,
                   .left = LEATI_WARM_PIPELINES_MAX};
-  OrtStatus *status = read_all(&self, inputs, islands, fused);
+  OrtStatus *status = read_all(&self, inputs, subgraphs, fused);
   if (!status && option && strcmp(option, "probe") != 0) {
     status = try_listed(&self, option);
   } else if (!status) {

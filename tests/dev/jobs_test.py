@@ -95,7 +95,7 @@ class Needs(unittest.TestCase):
 
     def test_only_what_needs_it_is_fetched(self):
         self.assertEqual(self.plan('--job=test')[1], 'fetch')
-        self.assertEqual(self.plan('-R', r'^onnx.islands.oldest$')[0], 'fetch oldest')
+        self.assertEqual(self.plan('-R', r'^onnx.subgraphs.oldest$')[0], 'fetch oldest')
         self.assertEqual(self.plan('-R', r'^example.ray_serve$')[0], 'fetch ray')
 
     def test_the_driver_in_the_place_of_the_loader_is_built(self):

@@ -23,6 +23,7 @@ GIVEN_UP = [
     (r'stream_(?:vacate|welcome)', 'stream_release_owner, stream_adopt_owner'),
     (r'LEATI_(?:LONELY|COMPANY)_|\blonely\b|\bcompany\b', 'single lists, gathering, LEATI_GATHER_NS'),
     (r'leati_callee|\bcallee\b', 'compute_target'),
+    (r'\bislands?\b|(?:\b|_)islands?(?:_|\b)', 'fused subgraph'),
     (r'channels?(?: that)?(?: of \w+(?: \w+)?)? (?:lie|lies|are|is|may be) next to each other', 'NHWC layout'),
     (r'channels next to each other', 'NHWC layout'),
     (r'kept plans?\b|plans? that (?:is|are) kept', 'cached plan, plan cache'),

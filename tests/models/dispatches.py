@@ -63,7 +63,7 @@ def run(library, model):
 
 
 def count(library, model):
-    """Islands, and dispatches, levels and copies of all of them; None without a device."""
+    """Fused subgraphs, and dispatches, levels and copies of all of them; None without a device."""
     done = subprocess.run([sys.executable, __file__, "--run", library, model], capture_output=True, text=True,
                           check=False)
     if done.returncode == NO_DEVICE:
@@ -85,10 +85,10 @@ def main():
         found = count(library, model)
         if found is None:
             return NO_DEVICE
-        islands, dispatches, levels, copies = found
-        print(f"{name}: {islands} islands, {dispatches} dispatches, {levels} levels, {copies} copies")
+        subgraphs, dispatches, levels, copies = found
+        print(f"{name}: {subgraphs} fused subgraphs, {dispatches} dispatches, {levels} levels, {copies} copies")
         most = LIMITS.get(name, found[1:3]) if not os.environ.get("LEAT_FUSIONS_OFF") else found[1:3]
-        if islands == 0 or dispatches > most[0] or levels > most[1]:
+        if subgraphs == 0 or dispatches > most[0] or levels > most[1]:
             print(f"  at most {most[0]} dispatches in {most[1]} levels are expected")
             wrong += 1
     return 1 if wrong else 0

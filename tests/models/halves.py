@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run fixtures in float16, all nodes on Leat, by islands and node by node.
+"""Run fixtures in float16, all nodes on Leat, by fused subgraphs and node by node.
 
 Usage: halves.py LIBRARY [MODEL.onnx...]     (LIBRARY: libleat_onnxruntime.so; without models, those of FIXTURES)
 
@@ -98,7 +98,7 @@ def check(path, device):
     half, single = in_type(path, np.float16), in_type(path, np.float32)
     given = numbers_for(half)
     expected, _ = run(single, given)
-    islands, elsewhere = run(half, given, device, "force_graph_path")
+    subgraphs, elsewhere = run(half, given, device, "force_graph_path")
     nodes, _ = run(half, given, device, "force_direct_path")
     # An operator's result is off by 2^-11 of itself at most, and those behind it, whose numbers are as large, make no
     # more of it.
@@ -106,11 +106,11 @@ def check(path, device):
     worst, worst_node = 0, 0
     alike = os.environ.get("LEAT_FUSIONS_OFF") == "all"
     wrong = [f"these nodes did not run on Leat: {elsewhere}"] if elsewhere else []
-    for a, b, c in zip(islands, nodes, expected):
+    for a, b, c in zip(subgraphs, nodes, expected):
         worst = max(worst, np.abs(a.astype(np.float64) - c).max() / np.abs(c).max())
         worst_node = max(worst_node, np.abs(b.astype(np.float64) - c).max() / np.abs(c).max())
         if alike and a.tobytes() != b.tobytes():
-            wrong.append("islands and single nodes give other bits")
+            wrong.append("fused subgraphs and single nodes give other bits")
     if not max(worst, worst_node) <= most:
         wrong.append("the outputs are too far off")
     print(f"{os.path.basename(path)}: {worst:.2g} of the largest output off, node by node {worst_node:.2g}; at most "

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Run quantised fixtures (quantise.py), all nodes on Leat, by islands and node by node.
+"""Run quantised fixtures (quantise.py), all nodes on Leat, by fused subgraphs and node by node.
 
 Usage: quantised.py LIBRARY     (LIBRARY: libleat_onnxruntime.so)
 
@@ -39,10 +39,10 @@ def check(name, before, device):
     given = given_to(model)
     (expected,), _ = run(model, given)
     (exact,), _ = run(plain, given)
-    (islands,), elsewhere = run(model, given, device, "force_graph_path")
+    (subgraphs,), elsewhere = run(model, given, device, "force_graph_path")
     (nodes,), elsewhere_single = run(model, given, device, "force_direct_path")
     most = np.abs(expected - exact).max() / 2
-    off, off_single = (np.abs(one - expected).max() for one in (islands, nodes))
+    off, off_single = (np.abs(one - expected).max() for one in (subgraphs, nodes))
     print(f"{name}: {off:.2g} off, node by node {off_single:.2g}; at most {most:.2g} is expected")
     wrong = [f"these nodes did not run on Leat: {elsewhere}"] if elsewhere else []
     if QUANTISED & set(elsewhere_single):

@@ -4,9 +4,9 @@
 
 usage: declared_shapes.py LIBRARY [--oldest]
 
-LIBRARY is libleat_onnxruntime.so. Islands and single nodes must give the CPU provider's values. Exporters write such
-models: the state of a Loop grows and its body has the shape of the first round, and what depends on data has the size
-that it had while the model was traced. With --oldest, ONNX Runtime is the one in the folder of packages that
+LIBRARY is libleat_onnxruntime.so. Fused subgraphs and single nodes must give the CPU provider's values. Exporters write
+such models: the state of a Loop grows and its body has the shape of the first round, and what depends on data has the
+size that it had while the model was traced. With --oldest, ONNX Runtime is the one in the folder of packages that
 LEAT_TEST_OLDEST names. Exit status: 0, or 1 if a model is wrong, 77 if there is no device or no such folder.
 """
 import sys
@@ -16,7 +16,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
 import on_leat
-from islands import IR_VERSION, OPSET, is_near, session
+from subgraphs import IR_VERSION, OPSET, is_near, session
 
 WIDTH = 4
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
@@ -48,7 +48,7 @@ def growing_state():
 
 
 def from_others():
-    """The size of what another provider makes, as it was while the model was traced, of what an island takes."""
+    """The size of what another provider makes, as it was while the model was traced, of what a fused subgraph takes."""
     return model([
         node("Compress", ["x", "keep"], ["some"], axis=0),
         node("MatMul", ["some", "weight"], ["product"]),
@@ -58,7 +58,7 @@ def from_others():
 
 
 def inside():
-    """A size of what nodes of an island leave to other nodes of it, and of an output."""
+    """A size of what nodes of a fused subgraph leave to other nodes of it, and of an output."""
     return model([
         node("Relu", ["x"], ["y"]),
         node("Concat", ["y", "x"], ["both"], axis=1),

@@ -26,7 +26,7 @@ import on_leat
 CHANNELS, SIDE = 4, 6
 # The newest set that releases of ONNX Runtime from 1.24 on take.
 SETS = range(7, 25)
-# As islands.py.
+# As subgraphs.py.
 TOLERANCE = 2.0**-10
 
 

@@ -5,8 +5,8 @@
 usage: optimised.py LIBRARY
 
 All have to be wholly on Leat and to give what the CPU provider gives, and what the optimizer wrote may take no more
-islands and dispatches than the first, whose fusions are Leat's own. Exit status: 0, or 1 if that is not so, 77 without
-a device.
+fused subgraphs and dispatches than the first, whose fusions are Leat's own. Exit status: 0, or 1 if that is not so, 77
+without a device.
 """
 import os
 import sys
@@ -148,7 +148,7 @@ def main():
             with open(path, "wb") as file:
                 file.write(model)
             counts[name] = dispatches.count(os.path.abspath(sys.argv[1]), path)
-        print(f"{name}: off by {off:.3g}, {counts[name][0]} islands, {counts[name][1]} dispatches")
+        print(f"{name}: off by {off:.3g}, {counts[name][0]} fused subgraphs, {counts[name][1]} dispatches")
         wrong += not off <= TOLERANCE
     wrong += any(more > most for found in counts.values() for more, most in zip(found[:2], counts["exported"][:2]))
     return 1 if wrong else 0

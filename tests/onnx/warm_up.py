@@ -27,7 +27,7 @@ TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64}
 
 def decoder():
     """A step whose keys and values go in and come out longer, by names of dimensions that say nothing of their sum, and
-    which an island behind the CPU provider's node takes on."""
+    which a fused subgraph behind the CPU provider's node takes on."""
     node, value, f32 = helper.make_node, helper.make_tensor_value_info, TensorProto.FLOAT
     weights = {name: np.full((16, 16), 0.1, np.float32) for name in ("wq", "wk", "wv", "wo")}
     nodes = [

@@ -249,11 +249,11 @@ size_t ort_fixture_nodes_on(const ort_fixture *fixture, const OrtSession *sessio
   return total;
 }
 
-size_t ort_fixture_islands(const ort_fixture *fixture, const OrtSession *session, size_t *out_nodes) {
+size_t ort_fixture_subgraphs(const ort_fixture *fixture, const OrtSession *session, size_t *out_nodes) {
   const OrtApi *ort = fixture->ort;
   const OrtEpAssignedSubgraph *const *graphs = NULL;
   size_t graph_count = 0;
-  size_t islands = 0;
+  size_t subgraphs = 0;
   size_t nodes = 0;
   ort_fixture_check(fixture, ort->Session_GetEpGraphAssignmentInfo(session, &graphs, &graph_count), "assignment");
   for (size_t i = 0; i < graph_count; i++) {
@@ -263,12 +263,12 @@ size_t ort_fixture_islands(const ort_fixture *fixture, const OrtSession *session
     ort_fixture_check(fixture, ort->EpAssignedSubgraph_GetEpName(graphs[i], &name), "assignment");
     ort_fixture_check(fixture, ort->EpAssignedSubgraph_GetNodes(graphs[i], &members, &count), "assignment");
     if (strcmp(name, ORT_FIXTURE_PROVIDER) == 0 && count > 1) {
-      islands++;
+      subgraphs++;
       nodes += count;
     }
   }
   if (out_nodes) {
     *out_nodes = nodes;
   }
-  return islands;
+  return subgraphs;
 }

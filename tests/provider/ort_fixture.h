@@ -83,8 +83,8 @@ OrtStatus *ort_fixture_run(const ort_fixture *fixture, OrtSession *session, cons
 /** Counts the nodes of a session that run on a provider; NULL: on any. */
 size_t ort_fixture_nodes_on(const ort_fixture *fixture, const OrtSession *session, const char *provider);
 
-/** Counts the islands of a session: groups of nodes that Leat runs as one.
+/** Counts the fused subgraphs of a session: groups of nodes that Leat runs as one.
  * @param out_nodes the nodes in them, may be NULL */
-size_t ort_fixture_islands(const ort_fixture *fixture, const OrtSession *session, size_t *out_nodes);
+size_t ort_fixture_subgraphs(const ort_fixture *fixture, const OrtSession *session, size_t *out_nodes);
 
 #endif /* LEAT_TESTS_PROVIDER_ORT_FIXTURE_H_ */

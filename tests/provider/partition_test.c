@@ -21,7 +21,7 @@ typedef struct graph {
   leati_partition_edge edges[EDGES_MAX];
   uint32_t count;
   size_t edge_count;
-  uint32_t islands;
+  uint32_t subgraphs;
 } graph;
 
 static uint32_t index_of(const char *letters, char letter) {
@@ -43,24 +43,24 @@ static void cut(graph *out, const char *nodes, const char *edges) {
     edges += joined ? 3 : 2;
     edges += strspn(edges, " ");
   }
-  out->islands = leati_partition_find(out->nodes, out->count, out->edges, out->edge_count);
+  out->subgraphs = leati_partition_find(out->nodes, out->count, out->edges, out->edge_count);
 }
 
-/* Checks the number of the island that each node is in, a digit a node. */
-static void expect(const char *nodes, const char *edges, const char *islands) {
+/* Checks the number of the fused subgraph that each node is in, a digit a node. */
+static void expect(const char *nodes, const char *edges, const char *subgraphs) {
   graph made;
   char got[NODES_MAX + 1] = "";
   uint32_t most = 0;
   cut(&made, nodes, edges);
   for (uint32_t i = 0; i < made.count; i++) {
-    got[i] = (char)('0' + made.nodes[i].island);
-    most = made.nodes[i].island > most ? made.nodes[i].island : most;
+    got[i] = (char)('0' + made.nodes[i].subgraph);
+    most = made.nodes[i].subgraph > most ? made.nodes[i].subgraph : most;
   }
-  assert_string_equal(got, islands);
-  assert_int_equal(made.islands, most);
+  assert_string_equal(got, subgraphs);
+  assert_int_equal(made.subgraphs, most);
 }
 
-static void test_what_hangs_together_is_one_island(void **state) {
+static void test_what_hangs_together_is_one_subgraph(void **state) {
   (void)state;
   expect("", "", "");
   expect("ABC", "AB BC", "111");
@@ -69,7 +69,7 @@ static void test_what_hangs_together_is_one_island(void **state) {
   expect("ABCD", "AC BD", "1111");
 }
 
-static void test_one_node_is_no_island(void **state) {
+static void test_one_node_is_no_subgraph(void **state) {
   (void)state;
   expect("A", "", "0");
   expect("AbC", "Ab bC", "000");
@@ -79,7 +79,7 @@ static void test_one_node_is_no_island(void **state) {
 static void test_a_node_outside_cuts(void **state) {
   (void)state;
   expect("ABcDE", "AB Bc cD DE", "11022");
-  /* Beside it there is a way within the island; still its two ends may not be in one. */
+  /* Beside it there is a way within the fused subgraph; still its two ends may not be in one. */
   expect("ABcDE", "AB Bc AD cE DE", "11010");
   expect("ABcDEF", "AB Bc AD cE DE EF", "110122");
 }
@@ -98,16 +98,16 @@ static void test_a_node_that_would_be_alone_joins_those_that_take_from_it(void *
   /* D comes after c, and E and F after g; D may run with them, too. */
   expect("ABcDgEF", "AB Bc cD Dg gE EF", "1100022");
   expect("ABcDhgEF", "AB Bc cD ch hg gE DE EF", "11020022");
-  /* Not so where some node outside of islands takes from it before. */
+  /* Not so where some node outside of fused subgraphs takes from it before. */
   expect("ABcHdEF", "AB Bc cH Hd dE HE EF", "1100022");
 }
 
-static void test_joined_nodes_are_in_one_island(void **state) {
+static void test_joined_nodes_are_in_one_subgraph(void **state) {
   (void)state;
   expect("ASR", "AS S:R AR", "111");
   /* R is cut off from S by c, but S may wait. */
   expect("ABScR", "AB BS Ac S:R cR", "11202");
-  /* Two that are in different islands take it: it is in neither, and they are outside with it. */
+  /* Two that are in different fused subgraphs take it: it is in neither, and they are outside with it. */
   expect("ABSRcQD", "AB BS S:R BR Rc S:Q cQ QD", "1100000");
   expect("ASr", "AS S:r", "000");
 }
@@ -135,9 +135,9 @@ static void make_random(graph *out, uint64_t *random) {
   }
 }
 
-/* Where a node is once the islands are contracted. */
+/* Where a node is once the fused subgraphs are contracted. */
 static uint32_t place_of(const graph *made, uint32_t node) {
-  return made->nodes[node].island != 0 ? NODES_MAX + made->nodes[node].island : node;
+  return made->nodes[node].subgraph != 0 ? NODES_MAX + made->nodes[node].subgraph : node;
 }
 
 /* Whether contracted nodes can be put in an order: takes away those that nothing left leads to. */
@@ -164,7 +164,7 @@ static bool has_order(const graph *made) {
 static void test_any_graph_can_be_contracted(void **state) {
   (void)state;
   uint64_t random = 1;
-  uint32_t islands = 0;
+  uint32_t subgraphs = 0;
   for (unsigned round = 0; round < GRAPHS; round++) {
     graph made;
     bool wanted[NODES_MAX];
@@ -173,33 +173,33 @@ static void test_any_graph_can_be_contracted(void **state) {
     for (uint32_t i = 0; i < made.count; i++) {
       wanted[i] = made.nodes[i].wanted;
     }
-    made.islands = leati_partition_find(made.nodes, made.count, made.edges, made.edge_count);
-    islands += made.islands;
+    made.subgraphs = leati_partition_find(made.nodes, made.count, made.edges, made.edge_count);
+    subgraphs += made.subgraphs;
     for (uint32_t i = 0; i < made.count; i++) {
-      assert_true(made.nodes[i].island <= made.islands);
-      assert_true(wanted[i] || made.nodes[i].island == 0);
-      members[made.nodes[i].island]++;
+      assert_true(made.nodes[i].subgraph <= made.subgraphs);
+      assert_true(wanted[i] || made.nodes[i].subgraph == 0);
+      members[made.nodes[i].subgraph]++;
     }
-    for (uint32_t island = 1; island <= made.islands; island++) {
-      assert_true(members[island] >= 2);
+    for (uint32_t subgraph = 1; subgraph <= made.subgraphs; subgraph++) {
+      assert_true(members[subgraph] >= 2);
     }
     for (size_t e = 0; e < made.edge_count; e++) {
       const leati_partition_edge *edge = &made.edges[e];
-      assert_true(!edge->joined || made.nodes[edge->from].island == made.nodes[edge->to].island);
+      assert_true(!edge->joined || made.nodes[edge->from].subgraph == made.nodes[edge->to].subgraph);
     }
     assert_true(has_order(&made));
   }
-  assert_true(islands > GRAPHS / 4);
+  assert_true(subgraphs > GRAPHS / 4);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_what_hangs_together_is_one_island),
-      cmocka_unit_test(test_one_node_is_no_island),
+      cmocka_unit_test(test_what_hangs_together_is_one_subgraph),
+      cmocka_unit_test(test_one_node_is_no_subgraph),
       cmocka_unit_test(test_a_node_outside_cuts),
       cmocka_unit_test(test_a_node_outside_does_not_cut_at_the_ends),
       cmocka_unit_test(test_a_node_that_would_be_alone_joins_those_that_take_from_it),
-      cmocka_unit_test(test_joined_nodes_are_in_one_island),
+      cmocka_unit_test(test_joined_nodes_are_in_one_subgraph),
       cmocka_unit_test(test_any_graph_can_be_contracted),
   };
   return cmocka_run_group_tests_name("partition", tests, NULL, NULL);

@@ -302,7 +302,7 @@ static void test_shape_arithmetic_stays_on_the_host(void **state) {
   ort_model_node(&model, "Reshape", "reshape", "a t", "b", NULL, 0);
   ort_model_node(&model, "Neg", "neg", "b", "y", NULL, 0);
   OrtSession *session = NULL;
-  /* An island takes what it can of it along. */
+  /* A fused subgraph takes what it can of it along. */
   const ort_session_request direct = {.leat = true, .option = "force_direct_path", .option_value = "1"};
   ort_fixture_check(&fixture, ort_model_session(&model, &direct, &session), "session");
   assert_true(on_leat(session, "relu"));

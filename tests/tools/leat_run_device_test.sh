@@ -60,7 +60,7 @@ if "$info" --json 2>/dev/null | grep -q '"software" : true'; then
 fi
 
 for threads in 1 2 8 16; do
-  expect 0 'LeatExecutionProvider 3, 3 of them in 1 island: Gemm 2, Relu 1' "$models/mlp.onnx" --dim batch=5 \
+  expect 0 'LeatExecutionProvider 3, 3 of them in 1 fused subgraph: Gemm 2, Relu 1' "$models/mlp.onnx" --dim batch=5 \
     --threads "$threads" --runs 20
   expect 0 '0 wrong' "$models/words.onnx" --dim length=7 --range ids=0:99 --threads "$threads" --runs 20
 done
@@ -102,8 +102,8 @@ expect 2 'there are:' "$models/mlp.onnx" --device nonsense
 expect 2 'there are:' "$models/mlp.onnx" --device 99
 expect 2 'nonsense' "$models/mlp.onnx" --option nonsense=1
 expect 0 'LeatExecutionProvider 3: Gemm 2, Relu 1' "$models/mlp.onnx" --option force_direct_path=1
-expect 0 ', island 1' "$models/mlp.onnx" --verbose
-expect 0 '"in_islands" : 3' "$models/mlp.onnx" --json
+expect 0 ', fused subgraph 1' "$models/mlp.onnx" --verbose
+expect 0 '"in_subgraphs" : 3' "$models/mlp.onnx" --json
 
 echo "$checks checks, $failures failures"
 [ "$failures" -eq 0 ]

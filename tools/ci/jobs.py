@@ -32,7 +32,8 @@ JOBS = (
               r'|unit\.fusion\.without\.(?!all$)|unit\.(pointwise|drawn)\.all$'),
     Job('nodes', 133, COMPUTING + f'|{PROVIDER}|tests/onnx/',
         "ONNX's node tests, drawn models and products, decoders; the oldest ONNX Runtime",
-        tests=r'onnx\.(nodes|bodies$|bodies\.delayed$|islands|operator_sets|products|fused|nbits|decoding|einsum)(\.|$)'
+        tests=r'onnx\.(nodes|bodies$|bodies\.delayed$|subgraphs|operator_sets|products|fused|nbits|decoding)(\.|$)'
+              r'|onnx\.einsum(\.|$)'
               r'|onnx\.profiling(\.|$)'
               r'|onnx\..*\.oldest$'
               r'|onnx\.release\.oldest'),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "island.h"
+#include "fused_subgraph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,36 +10,36 @@
 /* Rewritings that a message lists at most. */
 #define FUSIONS_MAX 32
 
-typedef struct island {
+typedef struct subgraph {
   OrtNodeComputeInfo base;
   leati_compute_target target;
-} island;
+} subgraph;
 
-/* There is nothing to keep for a session beside the island itself, which belongs to one. */
-static OrtStatus *ORT_API_CALL island_create_state(OrtNodeComputeInfo *self, OrtNodeComputeContext *context,
-                                                   void **state) {
+/* There is nothing to keep for a session beside the fused subgraph itself, which belongs to one. */
+static OrtStatus *ORT_API_CALL subgraph_create_state(OrtNodeComputeInfo *self, OrtNodeComputeContext *context,
+                                                     void **state) {
   (void)context;
   *state = self;
   return NULL;
 }
 
-static OrtStatus *ORT_API_CALL island_compute(OrtNodeComputeInfo *self, void *state, OrtKernelContext *context) {
+static OrtStatus *ORT_API_CALL subgraph_compute(OrtNodeComputeInfo *self, void *state, OrtKernelContext *context) {
   (void)state;
-  return leati_compute_target_run(&((island *)self)->target, context);
+  return leati_compute_target_run(&((subgraph *)self)->target, context);
 }
 
-static void ORT_API_CALL island_release_state(OrtNodeComputeInfo *self, void *state) {
+static void ORT_API_CALL subgraph_release_state(OrtNodeComputeInfo *self, void *state) {
   (void)self;
   (void)state;
 }
 
-/* "island of 3 nodes, from MatMul 'a' to Relu 'c'" */
+/* "fused subgraph of 3 nodes, from MatMul 'a' to Relu 'c'" */
 static char *make_label(const leat_graph_desc *graph) {
   const leat_graph_node *first = graph->nodes[0];
   const leat_graph_node *last = graph->nodes[graph->node_count - 1];
   char *label = NULL;
-  const int length = asprintf(&label, "island of %u nodes, from %s node '%s' to %s node '%s'", graph->node_count,
-                              first->op, first->name, last->op, last->name);
+  const int length = asprintf(&label, "fused subgraph of %u nodes, from %s node '%s' to %s node '%s'",
+                              graph->node_count, first->op, first->name, last->op, last->name);
   return length < 0 ? NULL : label;
 }
 
@@ -98,7 +98,7 @@ static OrtStatus *build(leati_compute_target *target, const leat_graph_desc *gra
   target->label = make_label(graph);
   target->wanted = calloc(graph->output_count + 1u, sizeof(*target->wanted));
   if (!target->label || !target->wanted) {
-    return leati_status(runtime, ORT_FAIL, "out of memory for an island");
+    return leati_status(runtime, ORT_FAIL, "out of memory for a fused subgraph");
   }
   for (uint32_t i = 0; i < graph->output_count; i++) {
     target->wanted[i] = true;
@@ -112,18 +112,18 @@ static OrtStatus *build(leati_compute_target *target, const leat_graph_desc *gra
   return leati_status_from(runtime, code, &error, "building its graph");
 }
 
-OrtStatus *leati_island_create(leati_shared_device *device, const leati_kernel_registry *registry,
-                               const leati_model_inputs *inputs, const OrtGraph *graph, const OrtNode *fused,
-                               const OrtLogger *logger, OrtNodeComputeInfo **out) {
+OrtStatus *leati_fused_subgraph_create(leati_shared_device *device, const leati_kernel_registry *registry,
+                                       const leati_model_inputs *inputs, const OrtGraph *graph, const OrtNode *fused,
+                                       const OrtLogger *logger, OrtNodeComputeInfo **out) {
   const leati_runtime *runtime = device->runtime;
-  island *self = calloc(1, sizeof(*self));
+  subgraph *self = calloc(1, sizeof(*self));
   if (!self) {
-    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an island");
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a fused subgraph");
   }
   self->base = (OrtNodeComputeInfo){.ort_version_supported = runtime->version,
-                                    .CreateState = island_create_state,
-                                    .Compute = island_compute,
-                                    .ReleaseState = island_release_state};
+                                    .CreateState = subgraph_create_state,
+                                    .Compute = subgraph_compute,
+                                    .ReleaseState = subgraph_release_state};
   self->target = (leati_compute_target){.runtime = runtime, .device = device};
   leati_shape_cache_begin(&self->target.shapes);
   leati_graph_description description = {0};
@@ -137,8 +137,8 @@ OrtStatus *leati_island_create(leati_shared_device *device, const leati_kernel_r
   leati_graph_description_clear(&description, runtime);
   if (status) {
     status = leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": %s",
-                                 self->target.label ? self->target.label : "an island of nodes");
-    leati_island_destroy(&self->base);
+                                 self->target.label ? self->target.label : "a fused subgraph of nodes");
+    leati_fused_subgraph_destroy(&self->base);
     return status;
   }
   log_graph(&self->target, logger);
@@ -165,9 +165,9 @@ void leati_trials_clear(leati_trials *trials, const leati_runtime *runtime) {
   *trials = (leati_trials){0};
 }
 
-OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_registry *registry,
-                            const leati_model_inputs *inputs, const OrtNode *const *nodes, size_t count,
-                            leati_trials *trials, bool *out_possible, leat_error *why) {
+OrtStatus *leati_fused_subgraph_try(leati_shared_device *device, const leati_kernel_registry *registry,
+                                    const leati_model_inputs *inputs, const OrtNode *const *nodes, size_t count,
+                                    leati_trials *trials, bool *out_possible, leat_error *why) {
   const leati_runtime *runtime = device->runtime;
   leat_device *opened = NULL;
   leat_graph *graph = NULL;
@@ -191,16 +191,16 @@ OrtStatus *leati_island_try(leati_shared_device *device, const leati_kernel_regi
   return status;
 }
 
-const leat_graph *leati_island_graph(const OrtNodeComputeInfo *info, const char **out_label) {
-  const leati_compute_target *const target = &((const island *)info)->target;
+const leat_graph *leati_fused_subgraph_graph(const OrtNodeComputeInfo *info, const char **out_label) {
+  const leati_compute_target *const target = &((const subgraph *)info)->target;
   *out_label = target->label;
   return target->graph;
 }
 
-void leati_island_destroy(OrtNodeComputeInfo *info) {
+void leati_fused_subgraph_destroy(OrtNodeComputeInfo *info) {
   if (info) {
-    log_graph(&((island *)info)->target, NULL);
-    leati_compute_target_clear(&((island *)info)->target);
+    log_graph(&((subgraph *)info)->target, NULL);
+    leati_compute_target_clear(&((subgraph *)info)->target);
     free(info);
   }
 }

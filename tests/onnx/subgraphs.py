@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs random models whose nodes are Leat's and other providers' in every mixture, as islands, node by node and on the
-CPU provider.
+"""Runs random models whose nodes are Leat's and other providers' in every mixture, as fused subgraphs, node by node and on
+the CPU provider.
 
-usage: islands.py LIBRARY [--models N] [--seed S] [--keep DIR] [--oldest]
+usage: subgraphs.py LIBRARY [--models N] [--seed S] [--keep DIR] [--oldest]
 
-LIBRARY is libleat_onnxruntime.so. Islands must give the bits that single nodes give, and the CPU provider's values but
-for rounding. With --oldest, ONNX Runtime is the one in the folder of packages that LEAT_TEST_OLDEST names. Exit status:
-0, or 1 if a model is wrong, 77 if there is no device or no such folder.
+LIBRARY is libleat_onnxruntime.so. Fused subgraphs must give the bits that single nodes give, and the CPU provider's
+values but for rounding. With --oldest, ONNX Runtime is the one in the folder of packages that LEAT_TEST_OLDEST names.
+Exit status: 0, or 1 if a model is wrong, 77 if there is no device or no such folder.
 """
 import argparse
 import os
@@ -221,19 +221,19 @@ def is_near(got, want):
 
 
 def complaint(model, devices, seed):
-    """What is wrong with a model, or None; and its number of islands."""
-    islands, direct, cpu = (session(model, d, o) for d, o in
-                            ((devices, "force_graph_path"), (devices, "force_direct_path"), (None, None)))
-    count = sum(len(part.get_nodes()) > 1 for part in islands.get_provider_graph_assignment_info()
+    """What is wrong with a model, or None; and its number of fused subgraphs."""
+    subgraphs, direct, cpu = (session(model, d, o) for d, o in
+                              ((devices, "force_graph_path"), (devices, "force_direct_path"), (None, None)))
+    count = sum(len(part.get_nodes()) > 1 for part in subgraphs.get_provider_graph_assignment_info()
                 if part.ep_name == "LeatExecutionProvider")
 
     def run(number):
         numbers = np.random.default_rng(seed * 1000 + number)
         put = {n: numbers.uniform(-2, 2, (number % 4, WIDTH)).astype(np.float32) for n in ("x", "z")}
         put["flag"] = np.array(number % 3 == 0)
-        got, same, want = (each.run(None, put) for each in (islands, direct, cpu))
+        got, same, want = (each.run(None, put) for each in (subgraphs, direct, cpu))
         if any(g.tobytes() != s.tobytes() for g, s in zip(got, same)):
-            return f"run {number}: islands give other bits than single nodes"
+            return f"run {number}: fused subgraphs give other bits than single nodes"
         if not all(map(is_near, got, want)):
             return f"run {number}: other values than the CPU provider's"
         return None
@@ -253,7 +253,7 @@ def main():
     on_leat.choose_runtime()
     ort.set_default_logger_severity(3)
     devices = on_leat.devices(wanted.library)
-    wrong = islands = 0
+    wrong = subgraphs = 0
     for seed in range(wanted.seed, wanted.seed + wanted.models):
         made = Model(seed)
         for _ in range(made.random.randrange(2, 25)):
@@ -263,15 +263,15 @@ def main():
             why, count = complaint(model, devices, seed)
         except Exception as error:  # whatever ONNX Runtime raises
             why, count = str(error), 0
-        islands += count
+        subgraphs += count
         if why:
             wrong += 1
             print(f"model {seed} of {len(made.nodes)} nodes: {why}")
             if wanted.keep:
                 with open(os.path.join(wanted.keep, f"mixture{seed}.onnx"), "wb") as file:
                     file.write(model)
-    print(f"{wanted.models} models, {islands} islands, {wrong} models wrong")
-    return 1 if wrong or islands < wanted.models / 2 else 0
+    print(f"{wanted.models} models, {subgraphs} fused subgraphs, {wrong} models wrong")
+    return 1 if wrong or subgraphs < wanted.models / 2 else 0
 
 
 if __name__ == "__main__":

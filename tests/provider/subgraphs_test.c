@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * provider_islands_test: nodes that run as one graph.
+ * provider_subgraphs_test: nodes that run as one graph.
  *
- * provider_islands_test graph | direct: whether a session takes the graph path, which the environment forbids or not,
+ * provider_subgraphs_test graph | direct: whether a session takes the graph path, which the environment forbids or not,
  * and that its options beat that.
  *
- * provider_islands_test picky: sessions with a backend that builds no graphs of many nodes (picky_backend.c).
+ * provider_subgraphs_test picky: sessions with a backend that builds no graphs of many nodes (picky_backend.c).
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -44,10 +44,10 @@ static OrtSession *session_of(ort_model *model) {
   return session_with(model, "force_graph_path", "1");
 }
 
-/* Checks the number of islands of a session, and of the nodes in them. */
-static void expect_islands(const OrtSession *session, size_t islands, size_t nodes) {
+/* Checks the number of fused subgraphs of a session, and of the nodes in them. */
+static void expect_subgraphs(const OrtSession *session, size_t subgraphs, size_t nodes) {
   size_t got = 0;
-  assert_int_equal(ort_fixture_islands(&fixture, session, &got), islands);
+  assert_int_equal(ort_fixture_subgraphs(&fixture, session, &got), subgraphs);
   assert_int_equal(got, nodes);
 }
 
@@ -69,12 +69,12 @@ static size_t count_of(const OrtValue *value) {
 /* ---- Which nodes --------------------------------------------------------------------------------------------------
  */
 
-static void test_a_chain_is_one_island(void **state) {
+static void test_a_chain_is_one_subgraph(void **state) {
   (void)state;
   ort_model model;
   layer_build(&model, &fixture);
   OrtSession *session = session_of(&model);
-  expect_islands(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
+  expect_subgraphs(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
   for (int64_t rows = 0; rows < 70; rows += 17) {
     assert_int_equal(layer_run(&fixture, session, NULL, rows, (unsigned)rows), 0);
   }
@@ -113,7 +113,7 @@ static float diamond(float x) {
   return -x - (x > 0 ? x : 0);
 }
 
-static void test_a_diamond_is_one_island(void **state) {
+static void test_a_diamond_is_one_subgraph(void **state) {
   (void)state;
   ort_model model;
   begin_rows(&model);
@@ -124,7 +124,7 @@ static void test_a_diamond_is_one_island(void **state) {
   ort_model_node(&model, "Sub", "sub", "d a", "e", NULL, 0);
   ort_model_node(&model, "Sub", "last", "e c", "y", NULL, 0);
   OrtSession *session = session_of(&model);
-  expect_islands(session, 1, 6);
+  expect_subgraphs(session, 1, 6);
   expect_rows(session, 0, diamond);
   fixture.ort->ReleaseSession(session);
 }
@@ -144,7 +144,7 @@ static void test_absent_inputs_stay_absent(void **state) {
   ort_model_node(&model, "Clip", "clip", "a - two", "b", NULL, 0);
   ort_model_node(&model, "Add", "add", "b b", "y", NULL, 0);
   OrtSession *session = session_of(&model);
-  expect_islands(session, 1, 3);
+  expect_subgraphs(session, 1, 3);
   expect_rows(session, 0, clipped);
   fixture.ort->ReleaseSession(session);
 }
@@ -165,7 +165,7 @@ static void test_a_shape_goes_from_node_to_node(void **state) {
   ort_model_node(&model, "Expand", "expand", "one s", "b", NULL, 0);
   ort_model_node(&model, "Add", "add", "a b", "y", NULL, 0);
   OrtSession *session = session_of(&model);
-  expect_islands(session, 1, 4);
+  expect_subgraphs(session, 1, 4);
   expect_rows(session, 0, plus_one);
   fixture.ort->ReleaseSession(session);
 }
@@ -203,7 +203,7 @@ static void test_shape_arithmetic_goes_along(void **state) {
   (void)state;
   OrtSession *session = arithmetic_session(false);
   /* ONNX Runtime simplifies some of it. In a shape, 0 rows would be as many as the input has. */
-  expect_islands(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
+  expect_subgraphs(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
   expect_rows(session, 1, twice);
   fixture.ort->ReleaseSession(session);
 }
@@ -232,7 +232,7 @@ static void test_pads_go_along(void **state) {
   ort_model_node(&model, "Slice", "slice", "b zero ends", "c", NULL, 0);
   ort_model_node(&model, "Add", "add", "c c", "y", NULL, 0);
   OrtSession *session = session_of(&model);
-  expect_islands(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
+  expect_subgraphs(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
   expect_rows(session, 1, twice);
   fixture.ort->ReleaseSession(session);
 }
@@ -250,12 +250,12 @@ static void test_splits_go_along(void **state) {
   ort_model_node(&model, "Reshape", "back", "b s", "c", NULL, 0);
   ort_model_node(&model, "Add", "add", "c c", "y", NULL, 0);
   OrtSession *session = session_of(&model);
-  expect_islands(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
+  expect_subgraphs(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
   expect_rows(session, 1, twice);
   fixture.ort->ReleaseSession(session);
 }
 
-/* What is needed on the host outside of the island stays there, and all that follows from it. */
+/* What is needed on the host outside of the fused subgraph stays there, and all that follows from it. */
 static void test_shape_arithmetic_for_others_stays(void **state) {
   (void)state;
   OrtSession *session = arithmetic_session(true);
@@ -298,7 +298,7 @@ static OrtSession *floats_session(const char *op, const char *inputs, const char
 static void test_shape_arithmetic_in_floats_goes_along(void **state) {
   (void)state;
   OrtSession *session = floats_session("Floor", "f", NULL);
-  expect_islands(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
+  expect_subgraphs(session, 1, ort_fixture_nodes_on(&fixture, session, NULL));
   expect_rows(session, 1, plus_one);
   fixture.ort->ReleaseSession(session);
 }
@@ -311,7 +311,7 @@ static void test_shape_arithmetic_that_the_backend_lacks_stays(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
-/* What decides a shape comes from outside, so the node that takes it there is in no island. */
+/* What decides a shape comes from outside, so the node that takes it there is in no fused subgraph. */
 static void test_shapes_from_outside_stay_on_the_host(void **state) {
   (void)state;
   const int64_t s_dims[] = {2};
@@ -327,7 +327,7 @@ static void test_shapes_from_outside_stay_on_the_host(void **state) {
   ort_model_node(&model, "Neg", "again", "c", "d", NULL, 0);
   ort_model_node(&model, "Add", "add", "d d", "y", NULL, 0);
   OrtSession *session = session_of(&model);
-  expect_islands(session, 2, 4);
+  expect_subgraphs(session, 2, 4);
   assert_int_equal(ort_fixture_nodes_on(&fixture, session, ORT_FIXTURE_PROVIDER), 5);
   OrtValue *inputs[] = {ort_fixture_tensor(&fixture, FLOAT, dims, 2, x),
                         ort_fixture_tensor(&fixture, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, s_dims, 1, wanted)};
@@ -422,7 +422,7 @@ static void test_nodes_of_others_at_every_place(void **state) {
     OrtSession *direct = session_with(&model, "force_direct_path", "1");
     build_steps(&model, foreign);
     OrtSession *session = session_of(&model);
-    assert_int_equal(ort_fixture_islands(&fixture, direct, NULL), 0);
+    assert_int_equal(ort_fixture_subgraphs(&fixture, direct, NULL), 0);
     assert_int_equal(ort_fixture_nodes_on(&fixture, session, ORT_FIXTURE_PROVIDER),
                      ort_fixture_nodes_on(&fixture, direct, ORT_FIXTURE_PROVIDER));
     for (int64_t rows = ROWS_MAX; rows >= 0; rows -= 2) {
@@ -440,11 +440,11 @@ static void test_a_node_of_another_provider_cuts(void **state) {
   build_steps(&model, 1u << 2);
   OrtSession *session = session_of(&model);
   /* The first two, and those behind: the node at 3 takes from both sides. */
-  expect_islands(session, 2, 5);
+  expect_subgraphs(session, 2, 5);
   fixture.ort->ReleaseSession(session);
   build_steps(&model, 1u << 1 | 1u << 4);
   session = session_of(&model);
-  expect_islands(session, 1, 2);
+  expect_subgraphs(session, 1, 2);
   fixture.ort->ReleaseSession(session);
 }
 
@@ -494,7 +494,7 @@ static void test_failures_name_the_node(void **state) {
   ort_model_node(&model, "MatMul", "the-product", "a w", "b", NULL, 0);
   ort_model_node(&model, "Neg", "the-end", "b", "y", NULL, 0);
   OrtSession *session = session_of(&model);
-  expect_islands(session, 1, 3);
+  expect_subgraphs(session, 1, 3);
   for (unsigned round = 0; round < 4; round++) {
     const int64_t x_dims[] = {2, 3}, w_dims[] = {round % 2 ? 3 : 4, 2};
     const float x[] = {1, 2, 3, 4, 5, 6}, w[] = {1, 0, 0, 1, 1, 1, 0, 0};
@@ -508,7 +508,7 @@ static void test_failures_name_the_node(void **state) {
     } else {
       assert_non_null(status);
       const char *message = fixture.ort->GetErrorMessage(status);
-      const char *const words[] = {"island of 3 nodes", "'the-relu'", "'the-end'", "the-product"};
+      const char *const words[] = {"fused subgraph of 3 nodes", "'the-relu'", "'the-end'", "the-product"};
       for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         if (!strstr(message, words[i])) {
           fail_msg("the message lacks %s: %s", words[i], message);
@@ -530,7 +530,7 @@ static void expect_path(const char *option, const char *value, bool graph) {
   ort_model model;
   layer_build(&model, &fixture);
   OrtSession *session = session_with(&model, option, value);
-  assert_int_equal(ort_fixture_islands(&fixture, session, NULL), graph);
+  assert_int_equal(ort_fixture_subgraphs(&fixture, session, NULL), graph);
   assert_int_equal(layer_run(&fixture, session, NULL, 3, 1), 0);
   fixture.ort->ReleaseSession(session);
 }
@@ -552,7 +552,7 @@ static void test_nodes_of_a_refused_graph_run_one_by_one(void **state) {
   ort_model model;
   layer_build(&model, &fixture);
   OrtSession *session = session_of(&model);
-  expect_islands(session, 0, 0);
+  expect_subgraphs(session, 0, 0);
   assert_true(ort_fixture_nodes_on(&fixture, session, NULL) > 1);
   for (int64_t rows = 0; rows < 70; rows += 17) {
     assert_int_equal(layer_run(&fixture, session, NULL, rows, (unsigned)rows), 0);
@@ -565,17 +565,17 @@ static void test_nodes_of_a_refused_graph_run_one_by_one(void **state) {
 static void test_nothing_is_made_up_of_a_silent_backend(void **state) {
   (void)state;
   OrtSession *session = arithmetic_session(false);
-  size_t in_islands = 0;
-  (void)ort_fixture_islands(&fixture, session, &in_islands);
-  assert_true(in_islands < ort_fixture_nodes_on(&fixture, session, ORT_FIXTURE_PROVIDER));
+  size_t in_subgraphs = 0;
+  (void)ort_fixture_subgraphs(&fixture, session, &in_subgraphs);
+  assert_true(in_subgraphs < ort_fixture_nodes_on(&fixture, session, ORT_FIXTURE_PROVIDER));
   expect_rows(session, 1, twice);
   fixture.ort->ReleaseSession(session);
 }
 
 int main(int count, char **arguments) {
-  const struct CMUnitTest islands[] = {
-      cmocka_unit_test(test_a_chain_is_one_island),
-      cmocka_unit_test(test_a_diamond_is_one_island),
+  const struct CMUnitTest subgraphs[] = {
+      cmocka_unit_test(test_a_chain_is_one_subgraph),
+      cmocka_unit_test(test_a_diamond_is_one_subgraph),
       cmocka_unit_test(test_absent_inputs_stay_absent),
       cmocka_unit_test(test_a_shape_goes_from_node_to_node),
       cmocka_unit_test(test_shape_arithmetic_goes_along),
@@ -610,7 +610,7 @@ int main(int count, char **arguments) {
   const int failed = strcmp(which, "picky") == 0    ? cmocka_run_group_tests_name("picky", picky, NULL, NULL)
                      : strcmp(which, "silent") == 0 ? cmocka_run_group_tests_name("silent", silent, NULL, NULL)
                      : *which                       ? cmocka_run_group_tests_name("paths", paths, NULL, NULL)
-                                                    : cmocka_run_group_tests_name("islands", islands, NULL, NULL);
+                                                    : cmocka_run_group_tests_name("subgraphs", subgraphs, NULL, NULL);
   ort_fixture_close(&fixture);
   return failed;
 }

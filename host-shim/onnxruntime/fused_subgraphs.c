@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "islands.h"
+#include "fused_subgraphs.h"
 
 #include "bits.h"
 #include "control_flow.h"
@@ -19,13 +19,13 @@ typedef struct search {
   size_t edge_count;
 } search;
 
-/* Whether a node, in an island, gives an output on the host. */
+/* Whether a node, in a fused subgraph, gives an output on the host. */
 static bool gives_on_host(const leati_listed_node *node, size_t output) {
   return node->info && (node->on_host || leati_bit(node->info->host_outputs, output));
 }
 
-/* Whether a node, in an island, takes an input on the host. Of shape arithmetic all operators do, but those that take
- * no more of an input than its shape. */
+/* Whether a node, in a fused subgraph, takes an input on the host. Of shape arithmetic all operators do, but those that
+ * take no more of an input than its shape. */
 static bool takes_on_host(const leati_listed_node *node, size_t input) {
   return node->info && (leati_bit(node->info->host_inputs, input) || (node->on_host && node->info->host_outputs == 0));
 }
@@ -81,11 +81,12 @@ static OrtStatus *leave_out(search *self, size_t node, size_t giver, size_t obst
     status = ort->Node_GetOperatorType(culprit, &type);
   }
   if (!status && type) {
-    leati_ort_log(self->list->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
-                  LEATI_PROVIDER_NAME
-                  ": a node is in no island: node '%s': %s: shapes follow from what it makes, which must be known on "
-                  "the host; it is computed on the device alone",
-                  name, type);
+    leati_ort_log(
+        self->list->runtime, self->logger, ORT_LOGGING_LEVEL_VERBOSE,
+        LEATI_PROVIDER_NAME
+        ": a node is in no fused subgraph: node '%s': %s: shapes follow from what it makes, which must be known on "
+        "the host; it is computed on the device alone",
+        name, type);
   }
   self->nodes[node].wanted = false;
   return status;
@@ -120,8 +121,8 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
   const bool gives_itself = giver && asks_shapes(giver) && leati_bit(giver->info->host_outputs, output);
   const size_t obstacle = gives_itself ? NONE : giver ? self->obstacles[from] : to;
   self->obstacles[to] = self->obstacles[to] == NONE ? obstacle : self->obstacles[to];
-  /* What shape arithmetic gives is taken on the device too, by nodes of its island. Where no more than its shape is
-   * asked for, as by the Size of a Shape, it need not be there. */
+  /* What shape arithmetic gives is taken on the device too, by nodes of its fused subgraph. Where no more than its
+   * shape is asked for, as by the Size of a Shape, it need not be there. */
   const bool joined = given_on_host && (on_host || (giver->on_host && self->list->nodes[to].info) ||
                                         asks_shapes(&self->list->nodes[to]));
   if (on_host && !given_on_host) {
@@ -141,7 +142,7 @@ static OrtStatus *read_edge(search *self, size_t to, size_t input, const OrtValu
   return status;
 }
 
-/* Whether nothing that a node gives has to leave its island on the host. */
+/* Whether nothing that a node gives has to leave its fused subgraph on the host. */
 static OrtStatus *gives_inside(const search *self, const leati_listed_node *node, leati_scratch *scratch, bool *out) {
   const OrtApi *ort = self->list->runtime->ort;
   *out = true;
@@ -204,13 +205,13 @@ static OrtStatus *search_read(search *self, leati_scratch *scratch) {
   return status;
 }
 
-OrtStatus *leati_islands_find(leati_node_list *list, const OrtLogger *logger, uint32_t *out_count) {
+OrtStatus *leati_fused_subgraphs_find(leati_node_list *list, const OrtLogger *logger, uint32_t *out_count) {
   leati_scratch scratch = {0};
   search self = {.list = list, .logger = logger};
   OrtStatus *status = search_read(&self, &scratch);
   *out_count = status ? 0 : leati_partition_find(self.nodes, (uint32_t)list->count, self.edges, self.edge_count);
   for (size_t i = 0; i < list->count && !status; i++) {
-    list->nodes[i].island = self.nodes[i].island;
+    list->nodes[i].subgraph = self.nodes[i].subgraph;
   }
   leati_scratch_clear(&scratch);
   return status;
