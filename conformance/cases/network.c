@@ -321,6 +321,24 @@ struct leati_network_run {
   size_t sizes[MAX_VALUES];           /* likewise, bytes */
 };
 
+static int64_t elements(const value *v) {
+  int64_t count = 1;
+  for (int32_t d = 0; d < v->rank; ++d)
+    count *= v->dims[d];
+  return count;
+}
+
+/* Brings the results to the host and frees the blocks of all values. */
+static void end_run(leat_case_context *ctx, leati_network_run *run, leat_stream *stream,
+                    const uint64_t blocks[MAX_VALUES]) {
+  for (int i = 0; i < run->network->count; ++i) {
+    if (run->results[i] != NULL)
+      leati_download(ctx, stream, blocks[i], run->results[i], run->sizes[i]);
+  }
+  for (int i = 0; i < run->network->count; ++i)
+    leati_case_free(ctx, blocks[i]);
+}
+
 leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_network *network, leat_stream *stream,
                                        uint32_t seed) {
   leati_network_run *run = g_new0(leati_network_run, 1);
@@ -331,10 +349,7 @@ leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_netwo
   run->seed = seed;
   for (int i = 0; i < network->count; ++i) {
     const value *v = &network->values[i];
-    int64_t count = 1;
-    for (int32_t d = 0; d < v->rank; ++d)
-      count *= v->dims[d];
-    run->sizes[i] = (size_t)count * sizeof(float);
+    run->sizes[i] = (size_t)elements(v) * sizeof(float);
     if (v->from == FROM_VIEW) {
       uint64_t address = (uint64_t)(uintptr_t)views[v->of].tensor.data + (uint64_t)v->offset * sizeof(float);
       leati_case_tensor_device(ctx, &views[i], address, LEAT_F32, v->rank, v->dims);
@@ -357,12 +372,7 @@ leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_netwo
       run->results[i] = g_malloc0(run->sizes[i]);
     }
   }
-  for (int i = 0; i < network->count; ++i) {
-    if (run->results[i] != NULL)
-      leati_download(ctx, stream, blocks[i], run->results[i], run->sizes[i]);
-  }
-  for (int i = 0; i < network->count; ++i)
-    leati_case_free(ctx, blocks[i]);
+  end_run(ctx, run, stream, blocks);
   g_rand_free(random);
   g_free(views);
   return run;
@@ -408,13 +418,6 @@ static uint32_t add_shown(leati_builder *m, GPtrArray *owned, const value *v, ui
   }
   const uint32_t table = leati_builder_constant(m, indices, LEAT_I64, v->rank, v->dims);
   return leati_builder_node(m, "Gather", 13, 2, (const uint32_t[2]){shaped, table});
-}
-
-static int64_t elements(const value *v) {
-  int64_t count = 1;
-  for (int32_t d = 0; d < v->rank; ++d)
-    count *= v->dims[d];
-  return count;
 }
 
 leat_graph *leati_network_graph(leat_case_context *ctx, const leati_network *network, bool all) {
@@ -485,12 +488,7 @@ leati_network_run *leati_network_launch(leat_case_context *ctx, const leati_netw
     }
   }
   LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, input_count, inputs, output_count, outputs, LEAT_ERR));
-  for (int i = 0; i < network->count; ++i) {
-    if (run->results[i] != NULL)
-      leati_download(ctx, stream, blocks[i], run->results[i], run->sizes[i]);
-  }
-  for (int i = 0; i < network->count; ++i)
-    leati_case_free(ctx, blocks[i]);
+  end_run(ctx, run, stream, blocks);
   g_rand_free(random);
   g_free(views);
   return run;

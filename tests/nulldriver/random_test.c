@@ -418,27 +418,13 @@ static void pass_thread(worker *w) {
   (void)pthread_join(thread, NULL);
 }
 
-static void open_relu(worker *w) {
-  const int64_t unknown[1] = {-1};
-  const leat_value_info vector = {
-      .struct_size = sizeof(vector), .ndim = 1, .dtype = {.code = kDLFloat, .bits = 32, .lanes = 1}, .shape = unknown};
-  const leat_value_info *const inputs[1] = {&vector};
-  const leat_op_desc desc = {.struct_size = sizeof(desc),
-                             .since_version = 14,
-                             .name = "Relu",
-                             .input_count = 1,
-                             .output_count = 1,
-                             .inputs = inputs};
-  CALL(h.api->op->create(h.device, &desc, &w->relu, &err));
-}
-
 static void close_relu(worker *w) {
   CALL(h.api->op->destroy(w->relu, &err));
 }
 
 static void *act(void *argument) {
   worker *const w = argument;
-  open_relu(w);
+  CALL(host_make_relu(&h, &w->relu, &err));
   for (int i = 0; i < 2 && (h.api->capabilities & LEAT_CAPABILITY_EVENT_TIMING) != 0; ++i) {
     CALL_OR(LEAT_ERROR_NOT_SUPPORTED, h.api->event->create(h.device, LEAT_EVENT_TIMING, &w->span[i], &err));
   }
@@ -449,7 +435,7 @@ static void *act(void *argument) {
         break;
       case 1:
         close_relu(w);
-        open_relu(w);
+        CALL(host_make_relu(&h, &w->relu, &err));
         break;
       case 2:
       case 3:
@@ -499,7 +485,7 @@ static void *act(void *argument) {
 /* Upload, Relu, copy, download, and look; on a stream of its own, the blocks anew every time. */
 static void *run(void *argument) {
   worker *const w = argument;
-  open_relu(w);
+  CALL(host_make_relu(&h, &w->relu, &err));
   CALL(h.api->stream->create(h.device, 0, &w->own, &err));
   for (int i = 0; i < run_count; ++i) {
     int64_t count = FLOATS_MAX;

@@ -67,8 +67,7 @@ void host_compute(const nulldriver_dispatch *dispatch, void *user) {
   }
 }
 
-int32_t host_open(host *h, leat_error *err) {
-  const leat_host_info info = {.struct_size = sizeof(info), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
+int32_t host_make_relu(const host *h, leat_op **out, leat_error *err) {
   const int64_t unknown[1] = {-1};
   const leat_value_info vector = {
       .struct_size = sizeof(vector), .ndim = 1, .dtype = {.code = kDLFloat, .bits = 32, .lanes = 1}, .shape = unknown};
@@ -79,6 +78,11 @@ int32_t host_open(host *h, leat_error *err) {
                              .input_count = 1,
                              .output_count = 1,
                              .inputs = inputs};
+  return h->api->op->create(h->device, &desc, out, err);
+}
+
+int32_t host_open(host *h, leat_error *err) {
+  const leat_host_info info = {.struct_size = sizeof(info), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
   nulldriver_set_kernel(host_compute, NULL);
   h->device = NULL;
   h->relu = NULL;
@@ -87,7 +91,7 @@ int32_t host_open(host *h, leat_error *err) {
     status = h->api->device->open(0, &h->device, err);
   }
   if (status == LEAT_OK) {
-    status = h->api->op->create(h->device, &desc, &h->relu, err);
+    status = host_make_relu(h, &h->relu, err);
   }
   return status;
 }

@@ -22,6 +22,9 @@ int32_t host_open(host *h, leat_error *err);
 /** Closes the device, and lets the plugin forget what it knows of devices. */
 int32_t host_close(host *h, leat_error *err);
 
+/** Makes another Relu of float vectors; release with destroy(). */
+int32_t host_make_relu(const host *h, leat_op **out, leat_error *err);
+
 /** The kernel that host_open() sets: Relu of compact floats, and small downloads where a kernel makes them. All else
  * that is dispatched does nothing. */
 void host_compute(const nulldriver_dispatch *dispatch, void *user);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs random models whose nodes are Leat's and other providers' in every mixture, as fused subgraphs, node by node and on
-the CPU provider.
+"""Runs random models whose nodes are Leat's and other providers' in every mixture, as fused subgraphs, node by node
+and on the CPU provider.
 
 usage: subgraphs.py LIBRARY [--models N] [--seed S] [--keep DIR] [--oldest]
 

@@ -11,35 +11,8 @@ mutant=$3
 python=$4
 bench=$5
 work=$6
-rm -rf "$work"
-mkdir -p "$work"
-checks=0
-failures=0
-
-# ran STATUS TEXT COMMAND...: runs it, wants the status, and the text somewhere in what it prints.
-ran() {
-  wanted=$1
-  text=$2
-  shift 2
-  checks=$((checks + 1))
-  timeout 120 "$@" >"$work/out" 2>&1 </dev/null
-  got=$?
-  if [ "$got" -ne "$wanted" ]; then
-    failures=$((failures + 1))
-    echo "FAIL status $got instead of $wanted: $*"
-    sed 's/^/     /' "$work/out"
-  elif ! grep -qF -e "$text" "$work/out"; then
-    failures=$((failures + 1))
-    echo "FAIL no '$text' in: $*"
-    sed 's/^/     /' "$work/out"
-  fi
-}
-
-finish() {
-  echo "$checks checks, $failures failures"
-  [ $failures -eq 0 ] || exit 1
-  exit "$1"
-}
+# shellcheck source=tests/tools/ran.sh
+. "$(dirname "$0")/ran.sh"
 
 # Without a device.
 ran 0 'Exit status' "$tool" --help

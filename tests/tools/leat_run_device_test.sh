@@ -8,10 +8,8 @@ info=$2
 models=$3
 work=$4
 python=$5
-rm -rf "$work"
-mkdir -p "$work"
-checks=0
-failures=0
+# shellcheck source=tests/tools/ran.sh
+. "$(dirname "$0")/ran.sh"
 setting= # variables for the tool's environment, as env takes them
 
 # expect STATUS TEXT ARGUMENT...: runs the tool, wants the status, and the text somewhere in what it prints.
@@ -19,19 +17,8 @@ expect() {
   wanted=$1
   text=$2
   shift 2
-  checks=$((checks + 1))
   # shellcheck disable=SC2086 # several settings are several words
-  env $setting timeout 120 "$tool" "$@" >"$work/out" 2>&1 </dev/null
-  got=$?
-  if [ "$got" -ne "$wanted" ]; then
-    failures=$((failures + 1))
-    echo "FAIL status $got instead of $wanted: leat-run $*"
-    sed 's/^/     /' "$work/out"
-  elif ! grep -qF -e "$text" "$work/out"; then
-    failures=$((failures + 1))
-    echo "FAIL no '$text' in: leat-run $*"
-    sed 's/^/     /' "$work/out"
-  fi
+  ran "$wanted" "$text" env $setting "$tool" "$@"
 }
 
 # No driver, and a device that nobody has: a reason and status 2, with or without a device in the machine.
@@ -105,5 +92,4 @@ expect 0 'LeatExecutionProvider 3: Gemm 2, Relu 1' "$models/mlp.onnx" --option f
 expect 0 ', fused subgraph 1' "$models/mlp.onnx" --verbose
 expect 0 '"in_subgraphs" : 3' "$models/mlp.onnx" --json
 
-echo "$checks checks, $failures failures"
-[ "$failures" -eq 0 ]
+finish 0

@@ -9,28 +9,15 @@ models=$2
 hanging=$3
 work=$4
 python=$5
-rm -rf "$work"
-mkdir -p "$work"
-checks=0
-failures=0
+# shellcheck source=tests/tools/ran.sh
+. "$(dirname "$0")/ran.sh"
 
 # expect STATUS TEXT ARGUMENT...: runs the tool, wants the status, and the text somewhere in what it prints.
 expect() {
   wanted=$1
   text=$2
   shift 2
-  checks=$((checks + 1))
-  timeout 60 "$tool" "$@" >"$work/out" 2>&1 </dev/null
-  got=$?
-  if [ "$got" -ne "$wanted" ]; then
-    failures=$((failures + 1))
-    echo "FAIL status $got instead of $wanted: leat-run $*"
-    sed 's/^/     /' "$work/out"
-  elif ! grep -qF -e "$text" "$work/out"; then
-    failures=$((failures + 1))
-    echo "FAIL no '$text' in: leat-run $*"
-    sed 's/^/     /' "$work/out"
-  fi
+  ran "$wanted" "$text" "$tool" "$@"
 }
 
 # npy FILE DESCR SHAPE: writes the header of a .npy file of version 1; the caller appends the elements.
@@ -315,5 +302,4 @@ for arguments in "$models/mlp.onnx -p cpu" "$models/mlp.onnx -p cpu --json" --he
   unprinted 'Bad file descriptor' "$arguments"
 done
 
-echo "$checks checks, $failures failures"
-[ "$failures" -eq 0 ]
+finish 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Softmax and normalizations.
-leat_room(FAMILIES softmax layer_norm gated_rms_norm lp_norm group_norm image_norm embed_norm batch_norm lrn
+leat_room(FAMILIES softmax layer_norm gated_rms_norm group_norm image_norm embed_norm batch_norm lrn
   SOURCES norm row_sharing)
 
 set(softmax_constants CONSTANTS ROWS_SPEC GROUP HELD QUADS LOGARITHM)

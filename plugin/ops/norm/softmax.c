@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Softmax and LogSoftmax, and com.microsoft's QLinearSoftmax and BiasSoftmax. */
+/* What is computed along the lines of one dimension: Softmax and LogSoftmax, com.microsoft's QLinearSoftmax and
+ * BiasSoftmax, and LpNormalization. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/status.h"
@@ -11,14 +13,16 @@
 #include "ops/elementwise/scaled.h"
 #include "ops/norm/row_sharing.h"
 
-enum { SOFTMAX, LOG_SOFTMAX };
+enum { SOFTMAX, LOG_SOFTMAX, LP_NORM };
 
 static LEATI_ATTRIBUTE(attribute_opset, "opset", INT);
+static LEATI_ATTRIBUTE(attribute_p, "p", INT);
 static LEATI_ATTRIBUTE(attribute_is_inner_broadcast, "is_inner_broadcast", INT);
 
 typedef struct softmax_state {
   int64_t axis;
   bool flattens;
+  bool squares; /* of LpNormalization: p is 2 */
 } softmax_state;
 
 /* The rows along the axis: their elements, and how far those lie apart. Before version 13 all dimensions from the axis
@@ -48,6 +52,28 @@ static int32_t softmax_infer(const leat_op *op, const leati_call *call, leat_sha
   return leati_infer_same(op, call, out, err);
 }
 
+static leati_pipeline_key pipeline_of(const leat_op *op, const leat_device *device, uint64_t type,
+                                      const leati_row_sharing *share, bool quads) {
+  const softmax_state *const state = leati_op_state_const(op);
+  const uint32_t which = leati_op_def_of(op)->param;
+  if (which == LP_NORM) {
+    return (leati_pipeline_key){
+        .kernel = leati_row_kernel(device, LEATI_KERNELS_LP_NORM, LEATI_KERNELS_LP_NORM_SHUFFLED, type),
+        .constants.lp_norm = {.rows_spec = share->spec,
+                              .group = share->group,
+                              .held = share->held,
+                              .quads = quads,
+                              .squares = state->squares}};
+  }
+  return (leati_pipeline_key){
+      .kernel = leati_row_kernel(device, LEATI_KERNELS_SOFTMAX, LEATI_KERNELS_SOFTMAX_SHUFFLED, type),
+      .constants.softmax = {.rows_spec = share->spec,
+                            .group = share->group,
+                            .held = share->held,
+                            .quads = quads,
+                            .logarithm = which == LOG_SOFTMAX}};
+}
+
 static int32_t softmax_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const leati_view *y = &call->outputs[0];
   if (y->count == 0) {
@@ -60,23 +86,16 @@ static int32_t softmax_plan(const leat_op *op, leati_planner *planner, const lea
   LEATI_TRY(softmax_lines(op, &x, &count, &inner, err));
   const int64_t rows = (int64_t)x.count / count;
   const leati_row_sharing share = leati_row_sharing_of(planner->device, inner == 1, (uint64_t)rows, (uint64_t)count);
+  const bool quads = inner == 1 && leati_rows_in_fours(count, (const leati_view *[]){&x, y}, 2);
   const struct {
     uint64_t x, y;
     uint32_t rows, count, inner;
   } args = {.rows = (uint32_t)rows, .count = (uint32_t)count, .inner = (uint32_t)inner};
-  leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel =
-                       leati_row_kernel(planner->device, LEATI_KERNELS_SOFTMAX, LEATI_KERNELS_SOFTMAX_SHUFFLED, x.type),
-                   .constants.softmax = {.rows_spec = share.spec,
-                                         .group = share.group,
-                                         .held = share.held,
-                                         .quads =
-                                             inner == 1 && leati_rows_in_fours(count, (const leati_view *[]){&x, y}, 2),
-                                         .logarithm = leati_op_def_of(op)->param == LOG_SOFTMAX}},
-      .args = &args,
-      .args_size = sizeof(args),
-      LEATI_READS({&x, &args.x}),
-      LEATI_WRITES({y, &args.y})};
+  leati_dispatch_desc dispatch = {.pipeline = pipeline_of(op, planner->device, x.type, &share, quads),
+                                  .args = &args,
+                                  .args_size = sizeof(args),
+                                  LEATI_READS({&x, &args.x}),
+                                  LEATI_WRITES({y, &args.y})};
   leati_groups_linear(planner->device, (uint64_t)rows, share.per_group, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
 }
@@ -143,6 +162,21 @@ static int32_t bias_softmax_plan(const leat_op *op, leati_planner *planner, cons
   return softmax_plan(op, planner, &of_sum, err);
 }
 
+static int32_t lp_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc, leat_error *err) {
+  (void)device;
+  const int64_t p = leati_attr_int(desc, attribute_p.name, 2);
+  return p == 1 || p == 2 ? LEAT_OK
+                          : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: p is %" PRId64 "; it must be 1 or 2",
+                                       def->info.name, p);
+}
+
+static int32_t lp_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  *(softmax_state *)leati_op_state(op) = (softmax_state){.axis = leati_attr_int(desc, leati_attribute_axis.name, -1),
+                                                         .squares = leati_attr_int(desc, attribute_p.name, 2) == 2};
+  return LEAT_OK;
+}
+
 /* In place: a row is read whole by its workgroup before it is written, or each element by the thread that writes it.
  */
 #define SOFTMAX_OF(name, which)                                                                              \
@@ -166,6 +200,10 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(softmax_state), .param = SOFTMAX, .least_rank = 1, .create = bias_softmax_create,
              .infer = bias_softmax_infer, LEATI_KERNELS(LEATI_KERNELS_SOFTMAX, LEATI_KERNELS_POINTWISE),
              .plan = bias_softmax_plan, .reads_view = leati_reads_rows),
+    LEATI_OP("LpNormalization", "", (1, 22), (1, 1), (1, 1), .info.flags = LEAT_OP_IN_PLACE,
+             LEATI_TYPES(&leati_type_real), LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_p),
+             .state_size = sizeof(softmax_state), .param = LP_NORM, .least_rank = 1, .supports = lp_supports,
+             .create = lp_create, .infer = softmax_infer, LEATI_KERNELS(LEATI_KERNELS_LP_NORM), .plan = softmax_plan),
 };
 
 const leati_op_family leati_softmax_family = LEATI_FAMILY(ops);
