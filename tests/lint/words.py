@@ -20,6 +20,7 @@ GIVEN_UP = [
     (r'leati_factor', 'leati_a_prologue'),
     (r'\brestride\b', 'strided_view'),
     (r'conv_spread', 'conv_transpose_gemm'),
+    (r'index_is_told', 'reports_bad_index'),
     (r'stream_(?:vacate|welcome)', 'stream_release_owner, stream_adopt_owner'),
     (r'LEATI_(?:LONELY|COMPANY)_|\blonely\b|\bcompany\b', 'single lists, gathering, LEATI_GATHER_NS'),
     (r'leati_callee|\bcallee\b', 'compute_target'),

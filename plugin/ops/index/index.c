@@ -173,7 +173,7 @@ static int32_t gather_plan(const leat_op *op, leati_planner *planner, const leat
   };
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_GATHER, width),
-                   .constants.gather = {.index_is_32 = is_32(&indices), .index_is_told = planner->guarded}},
+                   .constants.gather = {.index_is_32 = is_32(&indices), .reports_bad_index = planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({&data, &args.data}, {&indices, &args.indices}),
@@ -266,7 +266,7 @@ static int32_t add_elements(const leat_op *op, leati_planner *planner, const lea
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find_item(
                        scatter ? LEATI_KERNELS_SCATTER_ELEMENTS : LEATI_KERNELS_GATHER_ELEMENTS, data->item_size),
-                   .constants.index_elements = {.index_is_32 = is_32(indices), .index_is_told = planner->guarded}},
+                   .constants.index_elements = {.index_is_32 = is_32(indices), .reports_bad_index = planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({indices, &args.indices}, scatter ? here : there),
@@ -437,7 +437,7 @@ static int32_t add_nd(const leat_op *op, leati_planner *planner, const leati_vie
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel =
                        leati_kernel_find_item(scatter ? LEATI_KERNELS_SCATTER_ND : LEATI_KERNELS_GATHER_ND, width),
-                   .constants.index_nd = {.index_is_32 = is_32(indices), .index_is_told = planner->guarded}},
+                   .constants.index_nd = {.index_is_32 = is_32(indices), .reports_bad_index = planner->guarded}},
       .args = &args,
       .args_size = sizeof(args),
       LEATI_READS({indices, &args.indices}, scatter ? here : there),

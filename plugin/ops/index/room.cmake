@@ -2,7 +2,7 @@
 # Operators that pick elements by tensors of indices.
 leat_room(FAMILIES index nonzero one_hot reverse_sequence tensor_scatter)
 
-set(constants CONSTANTS index_is_32 index_is_told)
+set(constants CONSTANTS index_is_32 reports_bad_index)
 leat_kernel(gather gather.comp ITEMS 8 16 32 64 128 ${constants})
 leat_kernel(gather_nd index_nd.comp ITEMS 8 16 32 64 128 ${constants})
 leat_kernel(scatter_nd index_nd.comp ITEMS 8 16 32 64 128 ${constants} DEFINES SCATTER)

@@ -6,7 +6,7 @@
 #include "core/kernels/finding.glsl"
 
 LEAT_CONSTANT(bool, index_is_32, false);
-LEAT_CONSTANT(bool, index_is_told, false);  // if it is out of range
+LEAT_CONSTANT(bool, reports_bad_index, false);  // if it is out of range
 
 // Index number `i` of a compact tensor, counted from the end if negative; -1 if it is outside [0, size), which is told
 // at `finding` where that is asked for.
@@ -26,7 +26,7 @@ int64_t index_load(uint64_t indices, uint i, uint size, uint64_t finding) {
     x = given < int64_t(0) ? given + int64_t(size) : given;
     inside = x >= int64_t(0) && x < int64_t(size);
   }
-  if (index_is_told && !inside) finding_tell(finding, given, size);
+  if (reports_bad_index && !inside) finding_tell(finding, given, size);
   return inside ? x : int64_t(-1);
 }
 
