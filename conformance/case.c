@@ -51,8 +51,8 @@ static _Thread_local leat_error thread_error;
 static _Thread_local gboolean thread_error_used;
 
 leat_error *leati_case_error(void) {
-  memset(&thread_error, 0, sizeof thread_error);
-  thread_error.struct_size = sizeof thread_error;
+  memset(&thread_error, 0, sizeof(thread_error));
+  thread_error.struct_size = sizeof(thread_error);
   thread_error.code = CODE_UNTOUCHED;
   thread_error_used = TRUE;
   return &thread_error;
@@ -97,8 +97,9 @@ const char *leati_case_status_name(int32_t code) {
 static void check_error(const leat_case_context *ctx, const char *file, int line, const char *text, int32_t actual) {
   gboolean used = thread_error_used;
   thread_error_used = FALSE;
-  if (!used)
+  if (!used) {
     return;
+  }
   if (actual == LEAT_OK) {
     if (thread_error.code != CODE_UNTOUCHED && thread_error.code != LEAT_OK) {
       leati_case_fail(ctx, file, line, "%s returned LEAT_OK but left %s in err->code: %.900s", text,
@@ -106,7 +107,7 @@ static void check_error(const leat_case_context *ctx, const char *file, int line
     }
     return;
   }
-  if (memchr(thread_error.message, '\0', sizeof thread_error.message) == NULL) {
+  if (memchr(thread_error.message, '\0', sizeof(thread_error.message)) == NULL) {
     leati_case_fail(ctx, file, line, "%s returned %s with a message that is not terminated", text,
                     leati_case_status_name(actual));
   }
@@ -136,15 +137,17 @@ void leati_case_check_status(const leat_case_context *ctx, const char *file, int
 
 void leati_case_check_failure(const leat_case_context *ctx, const char *file, int line, const char *text,
                               int32_t actual) {
-  if (actual == LEAT_OK)
+  if (actual == LEAT_OK) {
     leati_case_fail(ctx, file, line, "%s returned LEAT_OK, expected a failure", text);
+  }
   check_error(ctx, file, line, text, actual);
 }
 
 void leati_case_check_u64(const leat_case_context *ctx, const char *file, int line, const char *text, uint64_t expected,
                           uint64_t actual) {
-  if (expected == actual)
+  if (expected == actual) {
     return;
+  }
   leati_case_fail(ctx, file, line,
                   "%s is %" G_GUINT64_FORMAT " (0x%" G_GINT64_MODIFIER "x), expected %" G_GUINT64_FORMAT
                   " (0x%" G_GINT64_MODIFIER "x)",
@@ -157,13 +160,16 @@ void leati_case_check_bytes(const leat_case_context *ctx, const char *file, int 
   const uint8_t *have = actual;
   size_t wrong = 0;
   size_t first = 0;
-  if (size == 0 || memcmp(want, have, size) == 0)
+  if (size == 0 || memcmp(want, have, size) == 0) {
     return;
+  }
   for (size_t i = 0; i < size; ++i) {
-    if (want[i] == have[i])
+    if (want[i] == have[i]) {
       continue;
-    if (wrong == 0)
+    }
+    if (wrong == 0) {
       first = i;
+    }
     ++wrong;
   }
   leati_case_fail(ctx, file, line, "%s: %zu of %zu bytes are wrong, the first at %zu: 0x%02x, expected 0x%02x", text,

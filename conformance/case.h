@@ -147,15 +147,17 @@ void leati_case_check_bytes(const leat_case_context *ctx, const char *file, int 
 /** The condition holds. */
 #define LEAT_CHECK(ctx, condition)                                         \
   do {                                                                     \
-    if (!(condition))                                                      \
+    if (!(condition)) {                                                    \
       leati_case_fail(ctx, __FILE__, __LINE__, "%s is false", #condition); \
+    }                                                                      \
   } while (0)
 
 /** The condition holds; otherwise the message (printf) says what is wrong. */
 #define LEAT_CHECK_MESSAGE(ctx, condition, ...)              \
   do {                                                       \
-    if (!(condition))                                        \
+    if (!(condition)) {                                      \
       leati_case_fail(ctx, __FILE__, __LINE__, __VA_ARGS__); \
+    }                                                        \
   } while (0)
 
 /** Fails the case with a message (printf). */

@@ -20,10 +20,11 @@ void leati_case_list_source(leat_case_list *list, uint32_t profile) {
 
 void leati_case_list_add(leat_case_list *list, const leat_case *cases, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    leat_case *copy = g_memdup2(&cases[i], sizeof cases[i]);
+    leat_case *copy = g_memdup2(&cases[i], sizeof(cases[i]));
     copy->profile = list->profile;
-    if (!g_hash_table_add(list->names, (gpointer)copy->name))
+    if (!g_hash_table_add(list->names, (gpointer)copy->name)) {
       g_error("two cases are named %s", copy->name);
+    }
     g_ptr_array_add(list->cases, copy);
   }
 }

@@ -35,8 +35,9 @@ char **leati_file_lines(const char *path, GError **error) {
                 LIST_MOST);
     return NULL;
   }
-  if (!g_file_get_contents(path, &text, NULL, error))
+  if (!g_file_get_contents(path, &text, NULL, error)) {
     return NULL;
+  }
   lines = g_strsplit(text, "\n", -1);
   g_free(text);
   return lines;
@@ -46,10 +47,12 @@ FILE *leati_file_open(const char *path, GError **error) {
   int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK);
   FILE *stream = NULL;
   /* Only opening must not wait: a report of some length goes through a pipe bit by bit. */
-  if (fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) != 0 || (stream = fdopen(fd, "w")) == NULL)
+  if (fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) != 0 || (stream = fdopen(fd, "w")) == NULL) {
     fail(error, path, "cannot be written");
-  if (fd >= 0 && stream == NULL)
+  }
+  if (fd >= 0 && stream == NULL) {
     close(fd);
+  }
   return stream;
 }
 
@@ -60,23 +63,24 @@ gboolean leati_file_cut_off(const char *path) {
   gboolean cut = FALSE;
   /* Mapped, because each process of a run asks, and all but a page or two of many megabytes would be read in vain. */
   GMappedFile *file = g_mapped_file_new(path, FALSE, NULL);
-  if (file == NULL)
+  if (file == NULL) {
     return FALSE;
+  }
   const char *bytes = g_mapped_file_get_contents(file);
   const gsize size = g_mapped_file_get_length(file);
   if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0) {
     g_mapped_file_unref(file);
     return FALSE;
   }
-  if (size < sizeof head) {
+  if (size < sizeof(head)) {
     g_mapped_file_unref(file);
     return TRUE;
   }
-  memcpy(&head, bytes, sizeof head);
-  if (head.e_ident[EI_CLASS] == native && head.e_phentsize == sizeof part) {
-    cut = head.e_phoff > size || (size - head.e_phoff) / sizeof part < head.e_phnum;
+  memcpy(&head, bytes, sizeof(head));
+  if (head.e_ident[EI_CLASS] == native && head.e_phentsize == sizeof(part)) {
+    cut = head.e_phoff > size || (size - head.e_phoff) / sizeof(part) < head.e_phnum;
     for (unsigned i = 0; !cut && i < head.e_phnum; ++i) {
-      memcpy(&part, bytes + head.e_phoff + i * sizeof part, sizeof part);
+      memcpy(&part, bytes + head.e_phoff + i * sizeof(part), sizeof(part));
       cut = part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset);
     }
   }

@@ -18,8 +18,9 @@ void leati_fixture_begin(leat_case_context *ctx) {
 }
 
 void leati_fixture_end(leat_case_context *ctx) {
-  if (ctx->fixture->device != NULL)
+  if (ctx->fixture->device != NULL) {
     LEAT_CHECK_OK(ctx, ctx->device->close(ctx->fixture->device, LEAT_ERR));
+  }
   g_mutex_clear(&ctx->fixture->lock);
   g_free(ctx->fixture);
   ctx->fixture = NULL;
@@ -31,9 +32,10 @@ DLDataType leati_dtype(uint32_t code, uint32_t bits) {
 
 static void fill_tensor(leat_case_tensor *out, void *data, DLDeviceType type, int device_id, DLDataType dtype,
                         int32_t ndim, const int64_t *shape) {
-  memset(out, 0, sizeof *out);
-  for (int32_t i = 0; i < ndim; ++i)
+  memset(out, 0, sizeof(*out));
+  for (int32_t i = 0; i < ndim; ++i) {
     out->shape[i] = shape[i];
+  }
   for (int32_t i = ndim - 1; i >= 0; --i) {
     out->strides[i] = i == ndim - 1 ? 1 : out->strides[i + 1] * out->shape[i + 1];
   }
@@ -66,11 +68,12 @@ leat_device *leati_fixture_device(leat_case_context *ctx) {
 }
 
 void leati_case_require_op(leat_case_context *ctx, const leat_op_desc *desc) {
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   int32_t status = ctx->op->supports(leati_fixture_device(ctx), desc, &err);
-  err.message[sizeof err.message - 1] = '\0';
-  if (status == LEAT_ERROR_NOT_SUPPORTED)
+  err.message[sizeof(err.message) - 1] = '\0';
+  if (status == LEAT_ERROR_NOT_SUPPORTED) {
     leati_case_lack(ctx, desc->name, "%s", err.message);
+  }
   if (status != LEAT_OK) {
     LEAT_FAIL(ctx, "op.supports(%s) returned %s: %s", desc->name, leati_case_status_name(status), err.message);
   }
@@ -150,9 +153,9 @@ void leati_synchronize(leat_case_context *ctx, leat_stream *stream) {
 leat_op *leati_op_new(leat_case_context *ctx, const char *name, uint32_t since_version, uint32_t inputs,
                       DLDataType dtype, int32_t ndim) {
   int64_t unknown[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
-  leat_value_info info = {.struct_size = sizeof info, .ndim = ndim, .dtype = dtype, .shape = unknown};
+  leat_value_info info = {.struct_size = sizeof(info), .ndim = ndim, .dtype = dtype, .shape = unknown};
   const leat_value_info *infos[LEAT_MAX_RANK];
-  leat_op_desc desc = {.struct_size = sizeof desc,
+  leat_op_desc desc = {.struct_size = sizeof(desc),
                        .since_version = since_version,
                        .name = name,
                        .domain = "",
@@ -161,8 +164,9 @@ leat_op *leati_op_new(leat_case_context *ctx, const char *name, uint32_t since_v
                        .inputs = infos};
   leat_op *op = NULL;
   g_assert(inputs <= G_N_ELEMENTS(infos));
-  for (uint32_t i = 0; i < inputs; ++i)
+  for (uint32_t i = 0; i < inputs; ++i) {
     infos[i] = &info;
+  }
   leati_case_require_op(ctx, &desc);
   LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
   LEAT_CHECK_MESSAGE(ctx, op != NULL, "op.create(%s) returned LEAT_OK and a NULL operator", name);
@@ -178,8 +182,9 @@ void leati_op_invoke(leat_case_context *ctx, const leat_op *op, leat_stream *str
   const DLTensor *views[LEAT_MAX_RANK];
   const DLTensor *outputs[1] = {&output->tensor};
   g_assert(count <= G_N_ELEMENTS(views));
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; ++i) {
     views[i] = &inputs[i]->tensor;
+  }
   LEAT_CHECK_OK(ctx, ctx->op->invoke(op, stream, count, views, 1, outputs, LEAT_ERR));
 }
 
@@ -206,16 +211,18 @@ void leati_pause(guint *inout_us) {
 void leati_stream_poll(leat_case_context *ctx, leat_stream *stream) {
   int32_t status;
   guint pause_us = 0;
-  while ((status = ctx->stream->query(stream, LEAT_ERR)) == LEAT_ERROR_NOT_READY)
+  while ((status = ctx->stream->query(stream, LEAT_ERR)) == LEAT_ERROR_NOT_READY) {
     leati_pause(&pause_us);
+  }
   LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "stream.query returned %s", leati_case_status_name(status));
 }
 
 void leati_event_poll(leat_case_context *ctx, leat_event *event) {
   int32_t status;
   guint pause_us = 0;
-  while ((status = ctx->event->query(event, LEAT_ERR)) == LEAT_ERROR_NOT_READY)
+  while ((status = ctx->event->query(event, LEAT_ERR)) == LEAT_ERROR_NOT_READY) {
     leati_pause(&pause_us);
+  }
   LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "event.query returned %s", leati_case_status_name(status));
 }
 
@@ -230,8 +237,9 @@ void leati_trip_begin(leat_case_context *ctx, leat_case_trip *trip, leat_stream 
 
 void leati_trip_end(leat_case_context *ctx, leat_case_trip *trip) {
   leati_case_free(ctx, trip->block);
-  if (trip->own)
+  if (trip->own) {
     leati_stream_destroy(ctx, trip->stream);
+  }
   g_free(trip->in);
   g_free(trip->out);
 }
@@ -315,10 +323,12 @@ static gpointer run_member(gpointer user_data) {
   thread_group *group = member->group;
   g_mutex_lock(&group->lock);
   ++group->waiting;
-  if (group->waiting == group->count)
+  if (group->waiting == group->count) {
     g_cond_broadcast(&group->all_here);
-  while (group->waiting < group->count)
+  }
+  while (group->waiting < group->count) {
     g_cond_wait(&group->all_here, &group->lock);
+  }
   g_mutex_unlock(&group->lock);
   group->run(group->ctx, member->index, group->data);
   return NULL;
@@ -336,11 +346,13 @@ void leati_threads_run(leat_case_context *ctx, uint32_t count, leat_case_thread_
     GError *error = NULL;
     members[i] = (thread_member){.group = &group, .index = i};
     threads[i] = g_thread_try_new("case", run_member, &members[i], &error);
-    if (threads[i] == NULL)
+    if (threads[i] == NULL) {
       LEAT_FAIL(ctx, "cannot start thread %u of %u: %s", i + 1, count, error->message);
+    }
   }
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; ++i) {
     g_thread_join(threads[i]);
+  }
   g_cond_clear(&group.all_here);
   g_mutex_clear(&group.lock);
   g_free(threads);
@@ -350,8 +362,9 @@ void leati_threads_run(leat_case_context *ctx, uint32_t count, leat_case_thread_
 void leati_stream_load(leat_case_context *ctx, leat_stream *stream) {
   uint64_t a = leati_case_alloc(ctx, LOAD_BYTES, stream);
   uint64_t b = leati_case_alloc(ctx, LOAD_BYTES, stream);
-  for (int i = 0; i < LOAD_COPIES; ++i)
+  for (int i = 0; i < LOAD_COPIES; ++i) {
     leati_copy(ctx, stream, i % 2 == 0 ? a : b, i % 2 == 0 ? b : a, LOAD_BYTES);
+  }
   /* Legal in any state of use; the device still reads and writes both. */
   leati_case_free(ctx, a);
   leati_case_free(ctx, b);

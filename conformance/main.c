@@ -81,16 +81,18 @@ static int bad_use(const char *format, ...) {
 
 /* At the end: what was printed has arrived, or somebody is told. */
 static void check_stdout(void) {
-  if (fflush(stdout) != 0 || ferror(stdout))
+  if (fflush(stdout) != 0 || ferror(stdout)) {
     _exit(bad_use("writing to stdout: %s", g_strerror(errno)));
+  }
 }
 
 /* A standard stream may be closed. The next file opened would take its number, and a report would go to the middle of
  * that; writing to a stream that can only be read fails, and is told. */
 static void keep_streams_apart(void) {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream) {
-    if (fcntl(stream, F_GETFD) < 0)
+    if (fcntl(stream, F_GETFD) < 0) {
       (void)!open("/dev/null", O_RDONLY);
+    }
   }
 }
 
@@ -98,8 +100,9 @@ static void keep_streams_apart(void) {
 static gboolean read_number(const char *option, const char *text, guint64 low, guint64 high, uint32_t *out) {
   GError *error = NULL;
   guint64 number;
-  if (text == NULL)
+  if (text == NULL) {
     return TRUE;
+  }
   if (!g_ascii_string_to_unsigned(text, 10, low, high, &number, &error)) {
     bad_use("%s: '%s' is not a whole number from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, option, text, low, high);
     g_error_free(error);
@@ -112,8 +115,9 @@ static gboolean read_number(const char *option, const char *text, guint64 low, g
 /* The same for the factor of all deadlines. */
 static gboolean read_scale(const char *text, double *out) {
   char *end;
-  if (text == NULL)
+  if (text == NULL) {
     return TRUE;
+  }
   *out = g_ascii_strtod(text, &end);
   if (end == text || g_ascii_isspace(*text) || *end != '\0' || !(*out >= 0.01 && *out <= 1000.0)) {
     bad_use("--deadline-scale: '%s' is not a number from 0.01 to 1000", text);
@@ -124,8 +128,9 @@ static gboolean read_scale(const char *text, double *out) {
 
 static gboolean read_profile(const char *text, uint32_t *out) {
   for (*out = LEAT_PROFILE_CORE; *out <= LEAT_PROFILE_ALL; ++*out) {
-    if (g_str_equal(text, leati_profile_name(*out)))
+    if (g_str_equal(text, leati_profile_name(*out))) {
       return TRUE;
+    }
   }
   bad_use("--profile: '%s' is none of core, operators and all", text);
   return FALSE;
@@ -135,8 +140,9 @@ static gboolean matches_a_case(uint32_t profiles, const char *glob) {
   char *const filters[2] = {(char *)glob, NULL};
   GPtrArray *cases = leati_runner_cases();
   gboolean found = FALSE;
-  for (guint i = 0; i < cases->len && !found; ++i)
+  for (guint i = 0; i < cases->len && !found; ++i) {
     found = leati_runner_chosen(profiles, filters, cases->pdata[i]);
+  }
   return found;
 }
 
@@ -166,8 +172,9 @@ static bool read_waivers(const char *path, GPtrArray *waivers) {
     char *line = g_strstrip(lines[i]);
     size_t name = strcspn(line, " \t");
     char *glob;
-    if (line[0] == '\0' || line[0] == '#')
+    if (line[0] == '\0' || line[0] == '#') {
       continue;
+    }
     if (line[name] == '\0') {
       bad_use("--waivers %s: line %u: a waiver needs a name and then a reason: %s", path, i + 1, line);
       return false;
@@ -189,8 +196,9 @@ static int list_cases(const arguments *args) {
   GPtrArray *cases = leati_runner_cases();
   for (guint i = 0; i < cases->len; ++i) {
     const leat_case *one = cases->pdata[i];
-    if (leati_runner_chosen(args->profiles, args->filters, one))
+    if (leati_runner_chosen(args->profiles, args->filters, one)) {
       printf("%s\t%s\t%s\n", one->name, one->summary, leati_profile_name(one->profile));
+    }
   }
   return 0;
 }
@@ -202,15 +210,18 @@ static int list_cases(const arguments *args) {
 static int list_gaps(const arguments *args, const char *plugin_path, uint32_t calls) {
   leat_plugin plugin = {0};
   char *message = NULL;
-  if (!leati_plugin_load(plugin_path, &plugin, &message))
+  if (!leati_plugin_load(plugin_path, &plugin, &message)) {
     return bad_use("%s", message);
-  if (plugin.defect != NULL)
+  }
+  if (plugin.defect != NULL) {
     return bad_use("%s", plugin.defect);
+  }
   g_autoptr(GPtrArray) chosen = g_ptr_array_new();
   const GPtrArray *cases = leati_runner_cases();
   for (guint i = 0; i < cases->len; ++i) {
-    if (leati_runner_chosen(args->profiles, args->filters, cases->pdata[i]))
+    if (leati_runner_chosen(args->profiles, args->filters, cases->pdata[i])) {
       g_ptr_array_add(chosen, cases->pdata[i]);
+    }
   }
   return (!args->untried || leati_op_untried(chosen, plugin.api->op)) &&
                  (!args->undrawn || leati_op_undrawn(plugin.api->op, calls > 0 ? calls : UNDRAWN_CALLS))
@@ -235,29 +246,34 @@ static int be_child(const arguments *args, const char *plugin_path, const leat_r
   if (args->child_fd >= 0) {
     /* The runner's end takes the cases with it, also when it is killed. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (fcntl(args->child_fd, F_SETFD, FD_CLOEXEC) != 0)
+    if (fcntl(args->child_fd, F_SETFD, FD_CLOEXEC) != 0) {
       return bad_use("--child-fd is for the runner's own use");
+    }
     /* One pipe for both keeps what is printed in order. */
     dup2(STDOUT_FILENO, STDERR_FILENO);
     setvbuf(stdout, NULL, _IOLBF, 0);
   }
-  if (args->probe)
+  if (args->probe) {
     return leati_child_probe(&options);
+  }
   for (char **name = args->run_cases; *name != NULL; ++name) {
     guint before = chosen->len;
     for (guint i = 0; i < cases->len; ++i) {
       const leat_case *one = cases->pdata[i];
-      if (g_str_equal(one->name, *name))
+      if (g_str_equal(one->name, *name)) {
         g_ptr_array_add(chosen, (gpointer)one);
+      }
     }
-    if (chosen->len == before)
+    if (chosen->len == before) {
       return bad_use("--run-case: no case is named %s; --list shows the names", *name);
+    }
   }
   status = leati_child_run(&options, (const leat_case *const *)chosen->pdata, chosen->len);
   g_ptr_array_unref(chosen);
   if (args->child_fd < 0) {
-    if (status == LEAT_CHILD_BAD_PLUGIN)
+    if (status == LEAT_CHILD_BAD_PLUGIN) {
       status = EXIT_BAD_USE;
+    }
   }
   return status;
 }
@@ -291,8 +307,9 @@ static gboolean check_output(const char *path, FILE **out) {
   } else {
     *out = leati_file_open(path, &error);
     right = *out != NULL;
-    if (!right)
+    if (!right) {
       bad_use("--output: %s", error->message);
+    }
     g_clear_error(&error);
   }
   return right;
@@ -301,14 +318,16 @@ static gboolean check_output(const char *path, FILE **out) {
 /* Writes the report to a file, which takes its place as a whole, or to a stream, and closes that. */
 static gboolean put_report(const char *path, FILE *stream, const GString *text, GError **error) {
   gboolean written;
-  if (stream == NULL)
+  if (stream == NULL) {
     return g_file_set_contents(path, text->str, (gssize)text->len, error);
+  }
   written = fwrite(text->str, 1, text->len, stream) == text->len;
   /* What was buffered can fail as late as here. */
   written = fclose(stream) == 0 && written;
-  if (!written)
+  if (!written) {
     g_set_error(error, G_FILE_ERROR, (gint)g_file_error_from_errno(errno), "%s cannot be written: %s", path,
                 g_strerror(errno));
+  }
   return written;
 }
 
@@ -321,24 +340,29 @@ static int run(const arguments *args, leat_run_options *options) {
   FILE *stream = NULL;
 
   for (size_t i = 0; i < G_N_ELEMENTS(formats); ++i) {
-    if (g_str_equal(formats[i].name, args->format))
+    if (g_str_equal(formats[i].name, args->format)) {
       write = formats[i].write;
+    }
   }
-  if (write == NULL)
+  if (write == NULL) {
     return bad_use("--format: '%s' is none of text, tap, junit and json", args->format);
-  if (args->output != NULL && !check_output(args->output, &stream))
+  }
+  if (args->output != NULL && !check_output(args->output, &stream)) {
     return EXIT_BAD_USE;
+  }
   GPtrArray *waivers = g_ptr_array_new_with_free_func(g_free);
   for (char **path = args->waivers; path != NULL && *path != NULL; ++path) {
-    if (!read_waivers(*path, waivers))
+    if (!read_waivers(*path, waivers)) {
       return EXIT_BAD_USE;
+    }
   }
   g_ptr_array_add(waivers, NULL);
   options->waivers = (char **)g_ptr_array_free(waivers, FALSE);
   if (args->fail_on_output != NULL) {
     options->forbidden = g_regex_new(args->fail_on_output, 0, 0, &error);
-    if (options->forbidden == NULL)
+    if (options->forbidden == NULL) {
       return bad_use("--fail-on-output: %s", error->message);
+    }
   }
   if (args->mustpass == NULL) {
     options->mustpass = leati_mustpass_built_in(leati_runner_cases());
@@ -346,8 +370,9 @@ static int run(const arguments *args, leat_run_options *options) {
   } else {
     options->mustpass = leati_mustpass_read(args->mustpass, &error);
     options->mustpass_name = args->mustpass;
-    if (options->mustpass == NULL)
+    if (options->mustpass == NULL) {
       return bad_use("--mustpass: %s", error->message);
+    }
   }
   /* A report that goes to a file leaves stdout to the person who waits for it. */
   options->stream_text = write == leati_report_text || args->output != NULL;
@@ -356,8 +381,9 @@ static int run(const arguments *args, leat_run_options *options) {
   options->only_bad = args->quiet || isatty(STDOUT_FILENO) != 0;
 
   report = leati_runner_run(options, &message);
-  if (report == NULL)
+  if (report == NULL) {
     return bad_use("%s", message);
+  }
   if (options->stream_text) {
     leati_report_text_tail(report, text);
     fputs(text->str, stdout);
@@ -451,8 +477,9 @@ int main(int argc, char **argv) {
     return bad_use("%s; --help shows the options", error->message);
   }
   g_option_context_free(context);
-  if (args.format == NULL)
+  if (args.format == NULL) {
     args.format = g_strdup("text");
+  }
   if (!read_number("--device", args.device, 0, 1023, &options.device_index) ||
       !read_number("--seed", args.seed, 0, G_MAXUINT32, &options.seed) ||
       !read_number("--first-call", args.first_call, 0, G_MAXINT32, &options.first_call) ||
@@ -463,20 +490,25 @@ int main(int argc, char **argv) {
     return EXIT_BAD_USE;
   }
   if (!read_profile(args.profile != NULL ? args.profile : "all", &args.profiles) ||
-      !check_filters(args.profiles, args.filters))
+      !check_filters(args.profiles, args.filters)) {
     return EXIT_BAD_USE;
-  if (args.list)
+  }
+  if (args.list) {
     return list_cases(&args);
+  }
   if (args.rest == NULL || args.rest[1] != NULL) {
     return bad_use("name one plugin: leat-conformance [OPTION...] PLUGIN.so; --help shows the options");
   }
-  if (args.untried || args.undrawn)
+  if (args.untried || args.undrawn) {
     return list_gaps(&args, args.rest[0], options.calls);
-  if (args.run_cases != NULL || args.probe)
+  }
+  if (args.run_cases != NULL || args.probe) {
     return be_child(&args, args.rest[0], &options);
+  }
   options.program = g_file_read_link("/proc/self/exe", NULL);
-  if (options.program == NULL)
+  if (options.program == NULL) {
     options.program = argv[0];
+  }
   options.plugin_path = args.rest[0];
   options.profiles = args.profiles;
   options.filters = args.filters;

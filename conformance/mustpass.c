@@ -11,12 +11,14 @@ char **leati_mustpass_built_in(const GPtrArray *cases) {
 #include "mustpass_core.inc"
   };
   GPtrArray *names = g_ptr_array_new();
-  for (size_t i = 0; i < G_N_ELEMENTS(core); ++i)
+  for (size_t i = 0; i < G_N_ELEMENTS(core); ++i) {
     g_ptr_array_add(names, g_strdup(core[i]));
+  }
   for (guint i = 0; i < cases->len; ++i) {
     const leat_case *one = cases->pdata[i];
-    if (one->profile == LEAT_PROFILE_OPERATORS)
+    if (one->profile == LEAT_PROFILE_OPERATORS) {
       g_ptr_array_add(names, g_strdup(one->name));
+    }
   }
   g_ptr_array_add(names, NULL);
   return (char **)g_ptr_array_free(names, FALSE);
@@ -31,11 +33,13 @@ char **leati_mustpass_read(const char *path, GError **error) {
   }
   for (char **line = lines; *line != NULL; ++line) {
     char *comment = strchr(*line, '#');
-    if (comment != NULL)
+    if (comment != NULL) {
       *comment = '\0';
+    }
     g_strstrip(*line);
-    if (**line != '\0')
+    if (**line != '\0') {
       g_ptr_array_add(names, g_strdup(*line));
+    }
   }
   g_strfreev(lines);
   if (names->len == 0) {

@@ -78,25 +78,28 @@ static const required_slot external_slots[] = {
 
 static char *table_defect(const char *name, const void *table, size_t size, const required_slot *slots, size_t count) {
   uint32_t struct_size;
-  if (table == NULL)
+  if (table == NULL) {
     return g_strdup_printf("the table \"%s\" is NULL, it is required", name);
-  memcpy(&struct_size, table, sizeof struct_size);
+  }
+  memcpy(&struct_size, table, sizeof(struct_size));
   if (struct_size < size) {
     return g_strdup_printf("the table \"%s\" has struct_size %u, ABI 1.0 has %zu", name, struct_size, size);
   }
   for (size_t i = 0; i < count; ++i) {
     void (*slot)(void);
-    memcpy(&slot, (const char *)table + slots[i].offset, sizeof slot);
-    if (slot == NULL)
+    memcpy(&slot, (const char *)table + slots[i].offset, sizeof(slot));
+    if (slot == NULL) {
       return g_strdup_printf("the slot %s.%s is NULL, it is required", name, slots[i].name);
+    }
   }
   return NULL;
 }
 
 char *leati_plugin_defect(const leat_backend_api *api) {
   char *defect;
-  if (api == NULL)
+  if (api == NULL) {
     return g_strdup("leat_backend_query returned LEAT_OK and a NULL table");
+  }
   if (api->struct_size < LEAT_SIZE_THROUGH(leat_backend_api, configure)) {
     return g_strdup_printf("the table of tables has struct_size %u, ABI 1.0 has %zu", api->struct_size,
                            LEAT_SIZE_THROUGH(leat_backend_api, configure));
@@ -104,10 +107,12 @@ char *leati_plugin_defect(const leat_backend_api *api) {
   if (api->name == NULL || api->version == NULL || api->build_id == NULL) {
     return g_strdup("name, version or build_id is NULL, all three are required");
   }
-  if (api->shutdown == NULL)
+  if (api->shutdown == NULL) {
     return g_strdup("the slot shutdown is NULL, it is required");
-  if (api->configure == NULL)
+  }
+  if (api->configure == NULL) {
     return g_strdup("the slot configure is NULL, it is required");
+  }
   defect = table_defect("device", api->device, LEAT_SIZE_THROUGH(leat_device_api, synchronize), device_slots,
                         G_N_ELEMENTS(device_slots));
   if (defect == NULL) {
@@ -145,17 +150,17 @@ char *leati_plugin_defect(const leat_backend_api *api) {
 }
 
 gboolean leati_plugin_load(const char *path, leat_plugin *out, char **out_message) {
-  leat_host_info host = {.struct_size = sizeof host,
+  leat_host_info host = {.struct_size = sizeof(host),
                          .abi_min = LEAT_ABI_1_0,
                          .abi_max = LEAT_ABI_CURRENT,
                          .header_version = LEAT_ABI_CURRENT,
                          .name = "leat-conformance"};
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   char *full = NULL;
   void *library;
   int32_t status;
 
-  memset(out, 0, sizeof *out);
+  memset(out, 0, sizeof(*out));
   if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
     *out_message = g_strdup_printf("%s: no such file; give the path of a Leat plugin", path);
     return FALSE;
@@ -190,7 +195,7 @@ gboolean leati_plugin_load(const char *path, leat_plugin *out, char **out_messag
   status = out->query(&host, &out->api, &err);
   if (status != LEAT_OK) {
     out->api = NULL;
-    err.message[sizeof err.message - 1] = '\0';
+    err.message[sizeof(err.message) - 1] = '\0';
     out->defect = g_strdup_printf("leat_backend_query refused a host that speaks ABI 1.0 and newer: status %d: %s",
                                   status, err.message);
   } else {

@@ -16,8 +16,9 @@ static double seconds_of(const struct timespec *time) {
 static double processor_s(pid_t process, double otherwise) {
   clockid_t clock;
   struct timespec used;
-  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0)
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &used) != 0) {
     return otherwise;
+  }
   return seconds_of(&used);
 }
 
@@ -39,8 +40,9 @@ leati_progress_state leati_progress_look(leati_progress *progress) {
   const double since_s = (double)(now - progress->looked_ns) / 1e9, most_s = progress->deadline_s * LOOK_MOST;
   progress->used_s = used_s - progress->first_s;
   progress->looked_ns = now;
-  if (progress->used_s >= progress->deadline_s * LEATI_PROGRESS_BUDGET)
+  if (progress->used_s >= progress->deadline_s * LEATI_PROGRESS_BUDGET) {
     return LEATI_PROGRESS_SPENT;
+  }
   if (used_s - progress->moved_s >= progress->deadline_s * STANDSTILL) {
     progress->moved_s = used_s;
     progress->still_s = 0;

@@ -20,12 +20,15 @@ static guint bad_count(const leat_report *report) {
 }
 
 int leati_report_status(const leat_report *report) {
-  if (report->defect != NULL || bad_count(report) > 0)
+  if (report->defect != NULL || bad_count(report) > 0) {
     return 1;
-  if (report->mustpass_missing != NULL && report->mustpass_missing->len > 0)
+  }
+  if (report->mustpass_missing != NULL && report->mustpass_missing->len > 0) {
     return 1;
-  if (report->unneeded_waivers != NULL && report->unneeded_waivers->len > 0)
+  }
+  if (report->unneeded_waivers != NULL && report->unneeded_waivers->len > 0) {
     return 1;
+  }
   return report->no_device != NULL ? 77 : 0;
 }
 
@@ -91,11 +94,13 @@ static GPtrArray *groups_of(const leat_report *report) {
     group *g = groups->pdata[at];
     ++g->cases;
     ++g->counts[result->outcome];
-    if (result->outcome >= LEAT_OUTCOME_FAIL)
+    if (result->outcome >= LEAT_OUTCOME_FAIL) {
       g_ptr_array_add(g->bad, (gpointer)result);
+    }
     g->lacking += result->lacks != NULL ? 1 : 0;
-    for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type)
+    for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
       leati_report_worse(&g->accuracy[type], &result->accuracy[type]);
+    }
   }
   return groups;
 }
@@ -113,8 +118,9 @@ static const char *or_unknown(const char *text) {
 static void append_indented(GString *out, const char *indent, const char *text) {
   char **lines = g_strsplit(text, "\n", -1);
   for (char **line = lines; *line != NULL; ++line) {
-    if (**line != '\0' || line[1] != NULL)
+    if (**line != '\0' || line[1] != NULL) {
       g_string_append_printf(out, "%s%s\n", indent, *line);
+    }
   }
   g_strfreev(lines);
 }
@@ -128,33 +134,40 @@ void leati_report_text_head(const leat_report *report, GString *out) {
                            report->plugin_name, report->plugin_version, report->plugin_build_id, report->plugin_abi,
                            report->capabilities);
   }
-  if (report->defect != NULL)
+  if (report->defect != NULL) {
     g_string_append_printf(out, "        unusable: %s\n", report->defect);
+  }
   if (report->device_name != NULL) {
     g_string_append_printf(out, "device  %s (%s), uuid %s\n", report->device_name, or_unknown(report->device_driver),
                            or_unknown(report->device_uuid));
   }
-  if (report->no_device != NULL)
+  if (report->no_device != NULL) {
     g_string_append_printf(out, "device  none: %s\n", report->no_device);
+  }
   g_string_append_printf(out, "cases   %zu, seed %u\n\n", report->result_count, report->seed);
 }
 
 void leati_report_text_result(const leat_report *report, const leat_result *result, GString *out) {
   g_string_append_printf(out, "%-12s %s (%.2f s)\n", leati_outcome_name(result->outcome), result->one->name,
                          result->seconds);
-  if (result->outcome == LEAT_OUTCOME_PASS)
+  if (result->outcome == LEAT_OUTCOME_PASS) {
     return;
-  if (result->outcome >= LEAT_OUTCOME_FAIL)
+  }
+  if (result->outcome >= LEAT_OUTCOME_FAIL) {
     g_string_append_printf(out, "    tested: %s\n", result->one->summary);
-  if (result->message != NULL)
+  }
+  if (result->message != NULL) {
     append_indented(out, "    ", result->message);
+  }
   if (result->runs > 1 && result->bad_runs > 0) {
     g_string_append_printf(out, "    %u of %u runs were bad\n", result->bad_runs, result->runs);
   }
-  if (result->outcome == LEAT_OUTCOME_NOT_SUPPORTED)
+  if (result->outcome == LEAT_OUTCOME_NOT_SUPPORTED) {
     return;
-  if (result->waiver != NULL)
+  }
+  if (result->waiver != NULL) {
     g_string_append_printf(out, "    waived: %s\n", result->waiver);
+  }
   if (result->output != NULL) {
     g_string_append(out, "    it printed at the end:\n");
     append_indented(out, "    | ", result->output);
@@ -171,13 +184,15 @@ void leati_report_text_result(const leat_report *report, const leat_result *resu
 static void append_counts(GString *out, const guint counts[LEAT_OUTCOME_COUNT]) {
   const char *separator = "";
   for (int outcome = LEAT_OUTCOME_PASS; outcome < LEAT_OUTCOME_COUNT; ++outcome) {
-    if (counts[outcome] == 0)
+    if (counts[outcome] == 0) {
       continue;
+    }
     g_string_append_printf(out, "%s%u %s", separator, counts[outcome], leati_outcome_name((leat_outcome)outcome));
     separator = ", ";
   }
-  if (separator[0] == '\0')
+  if (separator[0] == '\0') {
     g_string_append(out, "none could run");
+  }
 }
 
 /* Whether all that there is to say of a group is how many of its cases passed: what is lacking is told elsewhere. */
@@ -198,8 +213,9 @@ static void append_plain(const GPtrArray *groups, uint32_t profile, GString *out
       g_free(item);
     }
   }
-  if (width > 0)
+  if (width > 0) {
     g_string_append_c(out, '\n');
+  }
 }
 
 /* Appends what a profile came to: all of it, its plain groups, then the others one by one with the cases that are bad.
@@ -209,21 +225,25 @@ static void append_profile(const GPtrArray *groups, uint32_t profile, gboolean q
   guint cases = 0;
   for (guint i = 0; i < groups->len; ++i) {
     const group *g = groups->pdata[i];
-    for (int outcome = LEAT_OUTCOME_PASS; g->profile == profile && outcome < LEAT_OUTCOME_COUNT; ++outcome)
+    for (int outcome = LEAT_OUTCOME_PASS; g->profile == profile && outcome < LEAT_OUTCOME_COUNT; ++outcome) {
       counts[outcome] += g->counts[outcome];
+    }
     cases += g->profile == profile ? g->cases : 0;
   }
-  if (cases == 0)
+  if (cases == 0) {
     return;
+  }
   g_string_append_printf(out, "%s: ", leati_profile_name(profile));
   append_counts(out, counts);
   g_string_append_c(out, '\n');
-  if (!quiet)
+  if (!quiet) {
     append_plain(groups, profile, out);
+  }
   for (guint i = 0; i < groups->len; ++i) {
     const group *g = groups->pdata[i];
-    if (g->profile != profile || is_plain(g) || (quiet && g->bad->len == 0))
+    if (g->profile != profile || is_plain(g) || (quiet && g->bad->len == 0)) {
       continue;
+    }
     g_string_append_printf(out, "  %s: ", g->name);
     append_counts(out, g->counts);
     g_string_append_c(out, '\n');
@@ -237,8 +257,9 @@ static void append_profile(const GPtrArray *groups, uint32_t profile, gboolean q
 /* Why a case could not run, in words that others of its kind share: the operator that is lacking, or its group and
  * reason. NULL if it ran; owned by the caller. */
 static char *lack_of(const leat_result *result) {
-  if (result->outcome != LEAT_OUTCOME_NOT_SUPPORTED || result->lacks != NULL)
+  if (result->outcome != LEAT_OUTCOME_NOT_SUPPORTED || result->lacks != NULL) {
     return g_strdup(result->lacks);
+  }
   char *name = group_name(result->one->name);
   char *lack = g_strdup_printf("%s: %s", name, result->message);
   g_free(name);
@@ -250,8 +271,9 @@ static void append_lacking(const leat_report *report, GString *out) {
   GHashTable *cases = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   for (size_t i = 0; i < report->result_count; ++i) {
     char *lack = lack_of(&report->results[i]);
-    if (lack != NULL)
+    if (lack != NULL) {
       g_hash_table_insert(cases, lack, GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(cases, lack)) + 1));
+    }
   }
   for (size_t i = 0; i < report->result_count; ++i) {
     const leat_result *result = &report->results[i];
@@ -277,8 +299,9 @@ static void append_accuracy(const GPtrArray *groups, GString *out) {
     const group *g = groups->pdata[i];
     for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
       const leati_ref_accuracy *worst = &g->accuracy[type].worst;
-      if (!g->accuracy[type].noted)
+      if (!g->accuracy[type].noted) {
         continue;
+      }
       g_string_append_printf(out, "%s  %-28s %-9s", heading, g->name, leati_ref_type_name((leati_ref_type)type));
       heading = "";
       if (worst->bound > 0) {
@@ -297,11 +320,13 @@ void leati_report_text_tail(const leat_report *report, GString *out) {
   g_string_append_c(out, '\n');
   append_profile(groups, LEAT_PROFILE_CORE, report->quiet, out);
   append_profile(groups, LEAT_PROFILE_OPERATORS, report->quiet, out);
-  if (report->accuracy)
+  if (report->accuracy) {
     append_accuracy(groups, out);
+  }
   g_ptr_array_unref(groups);
-  if (!report->quiet)
+  if (!report->quiet) {
     append_lacking(report, out);
+  }
   g_string_append_printf(out, "\n%zu case%s in %.1f s: ", report->result_count, report->result_count == 1 ? "" : "s",
                          report->seconds);
   append_counts(out, report->counts);
@@ -333,8 +358,9 @@ void leati_report_text_tail(const leat_report *report, GString *out) {
 
 void leati_report_text(const leat_report *report, GString *out) {
   leati_report_text_head(report, out);
-  for (size_t i = 0; i < report->result_count; ++i)
+  for (size_t i = 0; i < report->result_count; ++i) {
     leati_report_text_result(report, &report->results[i], out);
+  }
   leati_report_text_tail(report, out);
 }
 
@@ -357,18 +383,21 @@ void leati_report_tap(const leat_report *report, GString *out) {
     g_string_replace(note, "\n", " ", 0);
     g_string_append_printf(out, "%s %zu - %s", result->outcome >= LEAT_OUTCOME_WAIVED ? "not ok" : "ok", i + 1,
                            result->one->name);
-    if (result->outcome == LEAT_OUTCOME_NOT_SUPPORTED)
+    if (result->outcome == LEAT_OUTCOME_NOT_SUPPORTED) {
       g_string_append_printf(out, " # SKIP %s", note->str);
-    if (result->outcome == LEAT_OUTCOME_WAIVED)
+    }
+    if (result->outcome == LEAT_OUTCOME_WAIVED) {
       g_string_append_printf(out, " # TODO %s", result->waiver);
+    }
     g_string_append_c(out, '\n');
     if (result->outcome >= LEAT_OUTCOME_WAIVED) {
       char *command = leati_report_command(report, result->one->name);
       g_string_append_printf(out, "# %s: %s\n# tested: %s\n# again: %s\n", leati_outcome_name(result->outcome),
                              note->str, result->one->summary, command);
       g_free(command);
-      if (result->output != NULL)
+      if (result->output != NULL) {
         append_indented(out, "# | ", result->output);
+      }
     }
     g_string_free(note, TRUE);
   }
@@ -384,8 +413,9 @@ static char *xml_text(const char *text) {
   char *plain = g_strdup(text != NULL ? text : "");
   char *escaped;
   for (char *at = plain; *at != '\0'; ++at) {
-    if ((unsigned char)*at < 0x20 && *at != '\n' && *at != '\t')
+    if ((unsigned char)*at < 0x20 && *at != '\n' && *at != '\t') {
       *at = '?';
+    }
   }
   escaped = g_markup_escape_text(plain, -1);
   g_free(plain);
@@ -414,10 +444,12 @@ void leati_report_junit(const leat_report *report, GString *out) {
   append_property(out, "plugin.build_id", report->plugin_build_id);
   append_property(out, "device.name", report->device_name);
   append_property(out, "device.driver", report->device_driver);
-  if (report->no_device != NULL)
+  if (report->no_device != NULL) {
     append_property(out, "no_device", report->no_device);
-  if (report->defect != NULL)
+  }
+  if (report->defect != NULL) {
     append_property(out, "defect", report->defect);
+  }
   g_string_append(out, "  </properties>\n");
   for (size_t i = 0; i < report->result_count; ++i) {
     const leat_result *result = &report->results[i];
@@ -482,8 +514,9 @@ static void add_accuracy(JsonBuilder *builder, const leat_result *result) {
   json_builder_begin_array(builder);
   for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
     const leat_accuracy *accuracy = &result->accuracy[type];
-    if (!accuracy->noted)
+    if (!accuracy->noted) {
       continue;
+    }
     json_builder_begin_object(builder);
     add_text(builder, "type", leati_ref_type_name((leati_ref_type)type));
     json_builder_set_member_name(builder, "error_ulps");

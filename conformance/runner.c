@@ -40,13 +40,16 @@ GPtrArray *leati_runner_cases(void) {
 }
 
 gboolean leati_runner_chosen(uint32_t profiles, char *const *filters, const leat_case *one) {
-  if ((one->profile & profiles) == 0)
+  if ((one->profile & profiles) == 0) {
     return FALSE;
-  if (filters == NULL)
+  }
+  if (filters == NULL) {
     return TRUE;
+  }
   for (; *filters != NULL; ++filters) {
-    if (g_pattern_match_simple(*filters, one->name))
+    if (g_pattern_match_simple(*filters, one->name)) {
       return TRUE;
+    }
   }
   return FALSE;
 }
@@ -97,8 +100,9 @@ static void dispatch(runner *run);
 static void draw_progress(const runner *run, const char *name) {
   const guint *counts = run->report->counts;
   guint bad = counts[LEAT_OUTCOME_FAIL] + counts[LEAT_OUTCOME_CRASH] + counts[LEAT_OUTCOME_TIMEOUT];
-  if (!run->options->progress)
+  if (!run->options->progress) {
     return;
+  }
   fprintf(stderr, "\r\033[K[%u/%u] %s%u bad%s  %.60s", run->finished, run->total, bad > 0 ? "\033[31m" : "", bad,
           bad > 0 ? "\033[0m" : "", name);
   fflush(stderr);
@@ -109,16 +113,19 @@ static void enter_result(runner *run, guint index, leat_outcome outcome, char *m
                          double seconds) {
   leat_result *result = &run->report->results[index];
   gboolean bad = outcome >= LEAT_OUTCOME_FAIL;
-  if (bad && result->waiver != NULL)
+  if (bad && result->waiver != NULL) {
     outcome = LEAT_OUTCOME_WAIVED;
+  }
   ++result->runs;
   ++run->finished;
-  if (bad)
+  if (bad) {
     ++result->bad_runs;
+  }
   result->seconds += seconds;
   if (outcome > result->outcome) {
-    if (result->outcome != LEAT_OUTCOME_NONE)
+    if (result->outcome != LEAT_OUTCOME_NONE) {
       --run->report->counts[result->outcome];
+    }
     ++run->report->counts[outcome];
     result->outcome = outcome;
     g_free(result->message);
@@ -136,8 +143,9 @@ static void enter_result(runner *run, guint index, leat_outcome outcome, char *m
                                                       : LEAT_OUTCOME_PASS;
   if (run->options->stream_text && result->runs == run->options->repeat && result->outcome >= least) {
     GString *text = g_string_new(NULL);
-    if (run->options->progress)
+    if (run->options->progress) {
       fputs("\r\033[K", stderr);
+    }
     leati_report_text_result(run->report, result, text);
     fputs(text->str, stdout);
     fflush(stdout);
@@ -154,8 +162,9 @@ static void scan_output(worker *w, gboolean at_end) {
     const char *end = memchr(begin, '\n', w->output->len - w->scanned);
     gsize size;
     char *line;
-    if (end == NULL && !at_end)
+    if (end == NULL && !at_end) {
       return;
+    }
     size = end != NULL ? (gsize)(end - begin) : w->output->len - w->scanned;
     line = g_strndup(begin, size);
     w->scanned += size + (end != NULL ? 1 : 0);
@@ -171,13 +180,16 @@ static void scan_output(worker *w, gboolean at_end) {
 static gboolean drain_output(worker *w) {
   char buffer[4096];
   for (;;) {
-    ssize_t size = read(w->output_fd, buffer, sizeof buffer);
-    if (size < 0 && errno == EINTR)
+    ssize_t size = read(w->output_fd, buffer, sizeof(buffer));
+    if (size < 0 && errno == EINTR) {
       continue;
-    if (size < 0)
+    }
+    if (size < 0) {
       return errno == EAGAIN;
-    if (size == 0)
+    }
+    if (size == 0) {
       return FALSE;
+    }
     g_string_append_len(w->output, buffer, size);
     scan_output(w, FALSE);
     if (w->output->len > OUTPUT_KEPT) {
@@ -192,8 +204,9 @@ static gboolean on_look(gpointer user_data) {
   worker *w = user_data;
   const leati_progress *progress = &w->progress;
   const leati_progress_state state = leati_progress_look(&w->progress);
-  if (state == LEATI_PROGRESS_MOVES)
+  if (state == LEATI_PROGRESS_MOVES) {
     return G_SOURCE_CONTINUE;
+  }
   w->look_source = 0;
   w->late = TRUE;
   w->late_text = state == LEATI_PROGRESS_HANGS
@@ -207,8 +220,9 @@ static gboolean on_look(gpointer user_data) {
 }
 
 static void stop_looking(worker *w) {
-  if (w->look_source != 0)
+  if (w->look_source != 0) {
     g_source_remove(w->look_source);
+  }
   w->look_source = 0;
 }
 
@@ -251,8 +265,9 @@ static void note_accuracy(leat_result *result, char *const *words) {
   const leat_accuracy told = {
       .noted = TRUE, .worst = {.error = g_ascii_strtod(words[3], NULL), .bound = g_ascii_strtod(words[4], NULL)}};
   for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
-    if (g_str_equal(words[2], leati_ref_type_name((leati_ref_type)type)))
+    if (g_str_equal(words[2], leati_ref_type_name((leati_ref_type)type))) {
       leati_report_worse(&result->accuracy[type], &told);
+    }
   }
 }
 
@@ -317,9 +332,10 @@ static gboolean drain_results(worker *w) {
   gboolean more = TRUE;
   char *newline;
   for (;;) {
-    ssize_t size = read(w->result_fd, buffer, sizeof buffer);
-    if (size < 0 && errno == EINTR)
+    ssize_t size = read(w->result_fd, buffer, sizeof(buffer));
+    if (size < 0 && errno == EINTR) {
       continue;
+    }
     if (size <= 0) {
       more = size < 0 && errno == EAGAIN;
       break;
@@ -327,8 +343,9 @@ static gboolean drain_results(worker *w) {
     g_string_append_len(w->lines, buffer, size);
   }
   /* What a case printed was written before its result. */
-  if (w->output_fd >= 0)
+  if (w->output_fd >= 0) {
     drain_output(w);
+  }
   while ((newline = memchr(w->lines->str, '\n', w->lines->len)) != NULL) {
     char *line = g_strndup(w->lines->str, (gsize)(newline - w->lines->str));
     g_string_erase(w->lines, 0, newline - w->lines->str + 1);
@@ -342,8 +359,9 @@ static gboolean on_results(gint fd, GIOCondition condition, gpointer user_data) 
   worker *w = user_data;
   (void)fd;
   (void)condition;
-  if (drain_results(w))
+  if (drain_results(w)) {
     return G_SOURCE_CONTINUE;
+  }
   w->result_source = 0;
   return G_SOURCE_REMOVE;
 }
@@ -352,8 +370,9 @@ static gboolean on_output(gint fd, GIOCondition condition, gpointer user_data) {
   worker *w = user_data;
   (void)fd;
   (void)condition;
-  if (drain_output(w))
+  if (drain_output(w)) {
     return G_SOURCE_CONTINUE;
+  }
   w->output_source = 0;
   return G_SOURCE_REMOVE;
 }
@@ -434,10 +453,12 @@ static void on_exit_of_child(GPid pid, gint status, gpointer user_data) {
     w->stall = NULL;
   }
   stop_looking(w);
-  if (w->result_source != 0)
+  if (w->result_source != 0) {
     g_source_remove(w->result_source);
-  if (w->output_source != 0)
+  }
+  if (w->output_source != 0) {
     g_source_remove(w->output_source);
+  }
   conclude(w, status);
   g_spawn_close_pid(pid);
   close(w->result_fd);
@@ -452,8 +473,9 @@ static void on_exit_of_child(GPid pid, gint status, gpointer user_data) {
   g_free(w);
   --run->active;
   dispatch(run);
-  if (run->active == 0)
+  if (run->active == 0) {
     g_main_loop_quit(run->loop);
+  }
 }
 
 /* Starts a process that works on a chunk of cases, or probes if the chunk is empty. Takes `chunk`. */
@@ -478,15 +500,19 @@ static void start(runner *run, GArray *chunk) {
   g_ptr_array_add(argv, g_strdup_printf("--device=%u", options->device_index));
   g_ptr_array_add(argv, g_strdup_printf("--seed=%u", options->seed));
   g_ptr_array_add(argv, g_strdup_printf("--first-call=%u", options->first_call));
-  if (options->calls != 0)
+  if (options->calls != 0) {
     g_ptr_array_add(argv, g_strdup_printf("--calls=%u", options->calls));
-  if (options->all_operators)
+  }
+  if (options->all_operators) {
     g_ptr_array_add(argv, g_strdup("--all-operators"));
-  if (options->fast_float32)
+  }
+  if (options->fast_float32) {
     g_ptr_array_add(argv, g_strdup("--fast-float32"));
-  g_ptr_array_add(argv, g_strdup_printf("--deadline-scale=%s", g_ascii_dtostr(scale, sizeof scale, options->scale)));
-  if (chunk->len == 0)
+  }
+  g_ptr_array_add(argv, g_strdup_printf("--deadline-scale=%s", g_ascii_dtostr(scale, sizeof(scale), options->scale)));
+  if (chunk->len == 0) {
     g_ptr_array_add(argv, g_strdup("--probe"));
+  }
   for (guint i = 0; i < chunk->len; ++i) {
     const leat_case *one = run->report->results[g_array_index(chunk, guint, i)].one;
     g_ptr_array_add(argv, g_strdup_printf("--run-case=%s", one->name));
@@ -529,12 +555,14 @@ static void dispatch(runner *run) {
     while (chunk->len < size && !g_queue_is_empty(&run->pending)) {
       guint index = GPOINTER_TO_UINT(g_queue_peek_head(&run->pending));
       gboolean alone = (run->report->results[index].one->flags & LEAT_CASE_ALONE) != 0;
-      if (alone && chunk->len > 0)
+      if (alone && chunk->len > 0) {
         break;
+      }
       g_queue_pop_head(&run->pending);
       g_array_append_val(chunk, index);
-      if (alone)
+      if (alone) {
         break;
+      }
     }
     start(run, chunk);
   }
@@ -547,21 +575,27 @@ static char *base_command(const leat_run_options *options) {
   char *plugin = g_shell_quote(options->plugin_path);
   GString *command = g_string_new(NULL);
   g_string_printf(command, "%s %s", program, plugin);
-  if (options->device_index != 0)
+  if (options->device_index != 0) {
     g_string_append_printf(command, " --device %u", options->device_index);
-  if (options->seed != 0)
+  }
+  if (options->seed != 0) {
     g_string_append_printf(command, " --seed %u", options->seed);
-  if (options->first_call != 0)
+  }
+  if (options->first_call != 0) {
     g_string_append_printf(command, " --first-call %u", options->first_call);
-  if (options->calls != 0)
+  }
+  if (options->calls != 0) {
     g_string_append_printf(command, " --calls %u", options->calls);
-  if (options->all_operators)
+  }
+  if (options->all_operators) {
     g_string_append(command, " --all-operators");
-  if (options->fast_float32)
+  }
+  if (options->fast_float32) {
     g_string_append(command, " --fast-float32");
+  }
   if (options->scale != 1.0) {
     char scale[G_ASCII_DTOSTR_BUF_SIZE];
-    g_string_append_printf(command, " --deadline-scale %s", g_ascii_dtostr(scale, sizeof scale, options->scale));
+    g_string_append_printf(command, " --deadline-scale %s", g_ascii_dtostr(scale, sizeof(scale), options->scale));
   }
   if (options->forbidden != NULL) {
     char *pattern = g_shell_quote(g_regex_get_pattern(options->forbidden));
@@ -577,8 +611,9 @@ static char *base_command(const leat_run_options *options) {
  * that were run. */
 static void check_mustpass(const leat_run_options *options, leat_report *report) {
   GPtrArray *cases = leati_runner_cases();
-  if (options->mustpass == NULL)
+  if (options->mustpass == NULL) {
     return;
+  }
   GHashTable *profiles = g_hash_table_new(g_str_hash, g_str_equal);
   GHashTable *by_name = g_hash_table_new(g_str_hash, g_str_equal);
   for (guint i = 0; i < cases->len; ++i) {
@@ -593,10 +628,12 @@ static void check_mustpass(const leat_run_options *options, leat_report *report)
   for (char **name = options->mustpass; *name != NULL; ++name) {
     const guint profile = GPOINTER_TO_UINT(g_hash_table_lookup(profiles, *name));
     const leat_result *result = g_hash_table_lookup(by_name, *name);
-    if (profile == 0)
+    if (profile == 0) {
       g_ptr_array_add(report->mustpass_missing, *name);
-    if (profile != 0 && (profile & options->profiles) == 0)
+    }
+    if (profile != 0 && (profile & options->profiles) == 0) {
       continue;
+    }
     ++report->mustpass_total;
     report->mustpass_passed += result != NULL && result->outcome == LEAT_OUTCOME_PASS ? 1 : 0;
     report->mustpass_not_supported += result != NULL && result->outcome == LEAT_OUTCOME_NOT_SUPPORTED ? 1 : 0;
@@ -611,22 +648,26 @@ static void check_waivers(const leat_run_options *options, leat_report *report) 
   report->unneeded_waivers = g_ptr_array_new();
   for (char **waiver = options->waivers; waiver != NULL && *waiver != NULL; waiver += 2) {
     size_t left = 0;
-    for (guint i = 0; i < cases->len; ++i)
+    for (guint i = 0; i < cases->len; ++i) {
       left += g_pattern_match_simple(waiver[0], ((const leat_case *)cases->pdata[i])->name) ? 1 : 0;
+    }
     for (size_t i = 0; i < report->result_count; ++i) {
       const leat_result *result = &report->results[i];
-      if (result->outcome == LEAT_OUTCOME_PASS && g_pattern_match_simple(waiver[0], result->one->name))
+      if (result->outcome == LEAT_OUTCOME_PASS && g_pattern_match_simple(waiver[0], result->one->name)) {
         --left;
+      }
     }
-    if (left == 0)
+    if (left == 0) {
       g_ptr_array_add(report->unneeded_waivers, waiver[0]);
+    }
   }
 }
 
 static const char *waiver_of(const leat_run_options *options, const char *name) {
   for (char **waiver = options->waivers; waiver != NULL && *waiver != NULL; waiver += 2) {
-    if (g_pattern_match_simple(waiver[0], name))
+    if (g_pattern_match_simple(waiver[0], name)) {
       return waiver[1];
+    }
   }
   return NULL;
 }
@@ -658,8 +699,9 @@ leat_report *leati_runner_run(const leat_run_options *options, char **out_messag
   for (guint i = 0; i < cases->len; ++i) {
     const leat_case *one = cases->pdata[i];
     wanted += (one->profile & options->profiles) != 0 ? 1 : 0;
-    if (!leati_runner_chosen(options->profiles, options->filters, one) || (one->flags & needs) != needs)
+    if (!leati_runner_chosen(options->profiles, options->filters, one) || (one->flags & needs) != needs) {
       continue;
+    }
     report->results[report->result_count].one = one;
     report->results[report->result_count].waiver = waiver_of(options, one->name);
     ++report->result_count;
@@ -673,16 +715,19 @@ leat_report *leati_runner_run(const leat_run_options *options, char **out_messag
     g_string_free(head, TRUE);
   }
   for (uint32_t round = 0; round < options->repeat; ++round) {
-    for (size_t i = 0; i < report->result_count; ++i)
+    for (size_t i = 0; i < report->result_count; ++i) {
       g_queue_push_tail(&run.pending, GUINT_TO_POINTER((guint)i));
+    }
   }
   run.total = g_queue_get_length(&run.pending);
   dispatch(&run);
-  if (run.active > 0)
+  if (run.active > 0) {
     g_main_loop_run(run.loop);
+  }
   g_main_loop_unref(run.loop);
-  if (options->progress)
+  if (options->progress) {
     fputs("\r\033[K", stderr);
+  }
   report->seconds = (double)(g_get_monotonic_time() - begin) / 1e6;
   check_mustpass(options, report);
   check_waivers(options, report);

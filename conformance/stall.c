@@ -9,8 +9,9 @@
 static char *read_of_thread(const char *thread, const char *name) {
   g_autofree char *path = g_build_filename(thread, name, NULL);
   char *text = NULL;
-  if (!g_file_get_contents(path, &text, NULL, NULL))
+  if (!g_file_get_contents(path, &text, NULL, NULL)) {
     return NULL;
+  }
   return g_strchomp(text);
 }
 
@@ -38,14 +39,16 @@ static void describe_thread(const char *thread, GString *out) {
   unsigned long user = 0;
   unsigned long kernel = 0;
   if (end == NULL ||
-      sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &state, &user, &kernel) != 3)
+      sscanf(end + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &state, &user, &kernel) != 3) {
     return; /* it has ended by now */
+  }
   g_autofree char *name = read_of_thread(thread, "comm");
   g_autofree char *wait = read_of_thread(thread, "wchan");
   g_string_append_printf(out, "thread %s %s, %.2f s of processor time", name != NULL ? name : "?", state_name(state),
                          (double)(user + kernel) / (double)sysconf(_SC_CLK_TCK));
-  if (wait != NULL && wait[0] != '\0' && strcmp(wait, "0") != 0)
+  if (wait != NULL && wait[0] != '\0' && strcmp(wait, "0") != 0) {
     g_string_append_printf(out, ", in %s", wait);
+  }
   g_string_append_c(out, '\n');
 }
 

@@ -15,10 +15,12 @@ void leati_tell_to(int fd) {
 static void write_all(int fd, const char *text, size_t size) {
   while (size > 0) {
     ssize_t written = write(fd, text, size);
-    if (written < 0 && errno == EINTR)
+    if (written < 0 && errno == EINTR) {
       continue;
-    if (written <= 0)
+    }
+    if (written <= 0) {
       return; /* The runner is gone, and with it everyone who would read this. */
+    }
     text += written;
     size -= (size_t)written;
   }
@@ -35,8 +37,9 @@ static void tell_person(const char *kind, char *const *words) {
       return;
     }
   }
-  if (g_str_equal(kind, "error") || g_str_equal(kind, "defect"))
+  if (g_str_equal(kind, "error") || g_str_equal(kind, "defect")) {
     g_printerr("leat-conformance: %s\n", words[0]);
+  }
 }
 
 void leati_tell(const char *kind, ...) {

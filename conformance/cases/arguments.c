@@ -24,7 +24,7 @@
 /* Whether the output looks like an input: what is wrong with one is wrong with the other then. */
 static bool output_is_like_inputs(leati_subject *s) {
   return s->shape.ndim == s->form.ndim &&
-         memcmp(s->shape.dims, s->form.dims, (size_t)s->form.ndim * sizeof s->form.dims[0]) == 0;
+         memcmp(s->shape.dims, s->form.dims, (size_t)s->form.ndim * sizeof(s->form.dims[0])) == 0;
 }
 
 /* Views that a case breaks one after the other: the inputs, and the output where it is like them. */
@@ -38,8 +38,8 @@ static DLDataType other_type(DLDataType dtype) {
 }
 
 static bool is_same_shape(const leat_shape *a, const leat_shape *b) {
-  return memcmp(&a->dtype, &b->dtype, sizeof a->dtype) == 0 && a->ndim == b->ndim &&
-         memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof a->dims[0]) == 0;
+  return memcmp(&a->dtype, &b->dtype, sizeof(a->dtype)) == 0 && a->ndim == b->ndim &&
+         memcmp(a->dims, b->dims, (size_t)a->ndim * sizeof(a->dims[0])) == 0;
 }
 
 /* What was broken of an input is refused if the operator's own rule does not allow it: infer() says whether it does,
@@ -64,8 +64,9 @@ static void invoke_null(leat_case_context *ctx, const void *data) {
   const DLTensor *outputs[1] = {&leati_subject_output(s)->tensor};
   const DLTensor *nothing[1] = {NULL};
   (void)data;
-  for (uint32_t i = 0; i < n; ++i)
+  for (uint32_t i = 0; i < n; ++i) {
     inputs[i] = &s->views[i].tensor;
+  }
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
                     ctx->op->invoke(NULL, s->stream, n, inputs, 1, outputs, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->invoke(s->op, NULL, n, inputs, 1, outputs, LEAT_ERR));
@@ -97,8 +98,9 @@ static void invoke_counts(leat_case_context *ctx, const void *data) {
 #define COUNTS_INVALID(input_count, output_count)     \
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, \
                     ctx->op->invoke(s->op, s->stream, input_count, inputs, output_count, outputs, LEAT_ERR))
-  for (uint32_t count = 0; count < info->min_inputs; ++count)
+  for (uint32_t count = 0; count < info->min_inputs; ++count) {
     COUNTS_INVALID(count, 1);
+  }
   COUNTS_INVALID(s->form.inputs, 0);
   if (info->max_inputs < MANY) {
     COUNTS_INVALID(info->max_inputs + 1, 1);
@@ -211,8 +213,9 @@ static void invoke_strides(leat_case_context *ctx, const void *data) {
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(strides); ++i) {
     for (uint32_t view = 0; view < views_alike(s); ++view) {
-      for (int32_t d = 0; d < s->form.ndim; ++d)
+      for (int32_t d = 0; d < s->form.ndim; ++d) {
         s->views[view].strides[d] = strides[i][d == s->form.ndim - 1];
+      }
       s->views[view].tensor.strides = s->views[view].strides;
       REFUSED(s);
     }
@@ -234,8 +237,9 @@ static void invoke_output(leat_case_context *ctx, const void *data) {
   for (int32_t d = 1; d < s->shape.ndim; ++d) {
     output->shape[d - 1] = s->shape.dims[d];
     output->shape[d] = s->shape.dims[d - 1];
-    if (s->shape.dims[d] != s->shape.dims[d - 1])
+    if (s->shape.dims[d] != s->shape.dims[d - 1]) {
       INVALID(s);
+    }
     leati_subject_reset(s);
   }
   if (s->shape.ndim != 1) {
@@ -264,8 +268,9 @@ static void invoke_dtype(leat_case_context *ctx, const void *data) {
   for (size_t i = 0; i < G_N_ELEMENTS(types); ++i) {
     s->views[n - 1].tensor.dtype = types[i];
     REFUSED(s);
-    for (uint32_t view = 0; view <= n; ++view)
+    for (uint32_t view = 0; view <= n; ++view) {
       s->views[view].tensor.dtype = types[i];
+    }
     REFUSED(s);
   }
   /* Good types that do not agree. */
@@ -326,14 +331,15 @@ static void create_good(leat_case_context *ctx, const void *data) {
   leati_form_describe(&form, &good);
   LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &good.desc, &op, LEAT_ERR));
   /* Everything was copied. */
-  memset(&good, 0x77, sizeof good);
+  memset(&good, 0x77, sizeof(good));
   leati_op_destroy(ctx, op);
   /* Of the inputs only the types need to be known. A domain that is NULL is ONNX's. */
   leati_form_describe(&form, &good);
   good.info.ndim = -1;
   good.info.shape = NULL;
-  if (form.info->domain[0] == '\0')
+  if (form.info->domain[0] == '\0') {
     good.desc.domain = NULL;
+  }
   good.desc.attribute_count = 0;
   good.desc.attributes = NULL;
   LEAT_CHECK_EITHER(ctx, LEAT_OK, LEAT_ERROR_NOT_SUPPORTED,
@@ -368,7 +374,7 @@ static void create_structs(leat_case_context *ctx, const void *data) {
   } longer;
   (void)data;
   leati_form_describe(&form, &wrong);
-  wrong.desc.struct_size = sizeof wrong.desc - 1;
+  wrong.desc.struct_size = sizeof(wrong.desc) - 1;
   DESC_INVALID();
   wrong.desc.struct_size = 0;
   DESC_INVALID();
@@ -382,7 +388,7 @@ static void create_structs(leat_case_context *ctx, const void *data) {
   DESC_INVALID();
   wrong.attributes[0] = NULL;
   DESC_INVALID();
-  wrong.attribute.struct_size = sizeof wrong.attribute - 1;
+  wrong.attribute.struct_size = sizeof(wrong.attribute) - 1;
   DESC_INVALID();
   wrong.attribute.reserved = 1;
   DESC_INVALID();
@@ -399,9 +405,9 @@ static void create_structs(leat_case_context *ctx, const void *data) {
   wrong.dims[1] = -2;
   DESC_INVALID();
   /* A later host's description: fine if what is not known is zero. */
-  memset(&longer, 0, sizeof longer);
+  memset(&longer, 0, sizeof(longer));
   longer.known = wrong.desc;
-  longer.known.struct_size = sizeof longer;
+  longer.known.struct_size = sizeof(longer);
   LEAT_CHECK_OK(ctx, ctx->op->supports(leati_fixture_device(ctx), &longer.known, LEAT_ERR));
   longer.tail[1] = 1;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
@@ -413,8 +419,8 @@ static void create_unknown(leat_case_context *ctx, const void *data) {
   const leati_form form = leati_form_of_add();
   leati_form_desc wrong;
   (void)data;
-  memset(long_name, 'x', sizeof long_name);
-  long_name[sizeof long_name - 1] = '\0';
+  memset(long_name, 'x', sizeof(long_name));
+  long_name[sizeof(long_name) - 1] = '\0';
   leati_form_describe(&form, &wrong);
   wrong.desc.name = "NoSuchOperator";
   DESC_UNSUPPORTED();
@@ -519,8 +525,9 @@ static void create_attribute(leat_case_context *ctx, const void *data) {
   transpose.attribute.type = LEAT_ATTRIBUTE_INTS;
   transpose.attribute.count = 2;
   transpose.attribute.ints = good_permutation;
-  if (tried > 0 && ctx->op->supports(device, &transpose.desc, NULL) == LEAT_ERROR_NOT_SUPPORTED)
+  if (tried > 0 && ctx->op->supports(device, &transpose.desc, NULL) == LEAT_ERROR_NOT_SUPPORTED) {
     return;
+  }
   leati_case_require_op(ctx, &transpose.desc);
   LEAT_CHECK_OK(ctx, ctx->op->create(device, &transpose.desc, &op, LEAT_ERR));
   leati_op_destroy(ctx, op);
@@ -551,7 +558,7 @@ static void create_graph(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->op->create(device, &d.desc, &op, LEAT_ERR));
   leati_op_destroy(ctx, op);
   for (int creates = 0; creates < 2; ++creates) {
-    leat_error err = {.struct_size = sizeof err};
+    leat_error err = {.struct_size = sizeof(err)};
     leati_form_describe(&form, &d);
     d.attribute.type = LEAT_ATTRIBUTE_GRAPH;
     const int32_t status =
@@ -655,7 +662,7 @@ static void infer_sizes(leat_case_context *ctx, const void *data) {
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(wrong); ++i) {
     for (uint32_t view = 0; view < s->form.inputs; ++view) {
-      memcpy(&s->views[view].shape[s->form.ndim - 2], wrong[i], sizeof wrong[i]);
+      memcpy(&s->views[view].shape[s->form.ndim - 2], wrong[i], sizeof(wrong[i]));
     }
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, leati_subject_infer(s, &shape, LEAT_ERR));
   }
@@ -670,8 +677,9 @@ static void invoke_variadic(leat_case_context *ctx, const void *data) {
   (void)data;
   for (uint32_t absent = 0; absent < form.inputs; ++absent) {
     const DLTensor *inputs[LEATI_FORM_INPUTS];
-    for (uint32_t i = 0; i < form.inputs; ++i)
+    for (uint32_t i = 0; i < form.inputs; ++i) {
       inputs[i] = i == absent ? NULL : &s->views[i].tensor;
+    }
     LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
                       ctx->op->invoke(s->op, s->stream, form.inputs, inputs, 1, outputs, LEAT_ERR));
   }
@@ -687,8 +695,9 @@ static void infer_shapes(leat_case_context *ctx, const void *data) {
   leat_shape *out[1] = {&shape};
   const DLTensor *inputs[LEATI_FORM_INPUTS];
   (void)data;
-  for (uint32_t i = 0; i < n; ++i)
+  for (uint32_t i = 0; i < n; ++i) {
     inputs[i] = &s->views[i].tensor;
+  }
   LEAT_CHECK_OK(ctx, leati_subject_infer(s, &shape, LEAT_ERR));
   if (add) {
     LEAT_CHECK_U64(ctx, 2, (uint64_t)shape.ndim);
@@ -699,8 +708,9 @@ static void infer_shapes(leat_case_context *ctx, const void *data) {
   }
   LEAT_CHECK_U64(ctx, 1, shape.dtype.lanes);
   /* Data of device inputs is not read: it may be missing. */
-  for (uint32_t i = 0; i < n; ++i)
+  for (uint32_t i = 0; i < n; ++i) {
     s->views[i].tensor.data = NULL;
+  }
   LEAT_CHECK_OK(ctx, leati_subject_infer(s, &shape, LEAT_ERR));
   LEAT_CHECK(ctx, is_same_shape(&shape, &s->shape));
   if (add) {
@@ -710,13 +720,14 @@ static void infer_shapes(leat_case_context *ctx, const void *data) {
   }
   leati_subject_reset(s);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->infer(NULL, n, inputs, 1, out, LEAT_ERR));
-  for (uint32_t count = 0; count < s->form.info->min_inputs; ++count)
+  for (uint32_t count = 0; count < s->form.info->min_inputs; ++count) {
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->infer(s->op, count, inputs, 1, out, LEAT_ERR));
+  }
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->infer(s->op, n, NULL, 1, out, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->infer(s->op, n, inputs, 1, NULL, LEAT_ERR));
-  shape.struct_size = sizeof shape - 8;
+  shape.struct_size = sizeof(shape) - 8;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->infer(s->op, n, inputs, 1, out, LEAT_ERR));
-  shape.struct_size = sizeof shape;
+  shape.struct_size = sizeof(shape);
   if (add) {
     s->views[1].shape[1] += 1;
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->infer(s->op, n, inputs, 1, out, LEAT_ERR));
@@ -781,8 +792,9 @@ static void list_consistent(leat_case_context *ctx, const void *data) {
     for (uint32_t k = 0; k < i; ++k) {
       const leat_op_info *other = NULL;
       LEAT_CHECK_OK(ctx, ctx->op->info(k, &other, LEAT_ERR));
-      if (strcmp(other->name, info->name) != 0 || strcmp(other->domain, info->domain) != 0)
+      if (strcmp(other->name, info->name) != 0 || strcmp(other->domain, info->domain) != 0) {
         continue;
+      }
       LEAT_CHECK_MESSAGE(
           ctx, other->since_version_max < info->since_version_min || info->since_version_max < other->since_version_min,
           "%s: two entries for version %u", info->name, MAX(other->since_version_min, info->since_version_min));
@@ -798,8 +810,9 @@ static void list_bad(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->count(NULL, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->info(count, &info, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->info(UINT32_MAX, &info, LEAT_ERR));
-  if (count > 0)
+  if (count > 0) {
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->op->info(0, NULL, LEAT_ERR));
+  }
 }
 
 static const leat_case cases[] = {

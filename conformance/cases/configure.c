@@ -19,7 +19,7 @@ static GHashTable *settings_read(leat_case_context *ctx) {
   uint32_t capacity = count;
   leat_property *properties = g_new0(leat_property, MAX(capacity, 1));
   for (uint32_t i = 0; i < capacity; ++i) {
-    properties[i].struct_size = sizeof properties[i];
+    properties[i].struct_size = sizeof(properties[i]);
   }
   LEAT_CHECK_OK(ctx, ctx->device->report(&count, properties, LEAT_ERR));
   for (uint32_t i = 0; i < MIN(count, capacity); ++i) {
@@ -45,7 +45,7 @@ static GHashTable *settings_or_skip(leat_case_context *ctx) {
 static void unknown(leat_case_context *ctx, const void *data) {
   (void)data;
   uint32_t count;
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_NOT_SUPPORTED, ctx->api->configure(UNKNOWN_SETTING, "1", LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_NOT_SUPPORTED, ctx->api->configure(UNKNOWN_SETTING, NULL, LEAT_ERR));
   LEAT_CHECK(ctx, ctx->api->configure(UNKNOWN_SETTING, "1", &err) == LEAT_ERROR_NOT_SUPPORTED);
@@ -110,7 +110,7 @@ static void odd_values(leat_case_context *ctx, const void *data) {
 /* Sets one setting to one value, and follows it through shutdown() until it is taken back. Gives what the report says
  * of it in between, or NULL: the setting, or the plugin with the rest of its settings, does not take the value. */
 static char *follow(leat_case_context *ctx, const char *name, const char *value, const char *original) {
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   uint32_t count;
   char *set = NULL;
   if (ctx->api->configure(name, value, &err) == LEAT_OK && ctx->device->count(&count, &err) == LEAT_OK) {

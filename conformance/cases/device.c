@@ -21,12 +21,13 @@ static void count_stable(leat_case_context *ctx, const void *data) {
 }
 
 static void count_none(leat_case_context *ctx, const void *data) {
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   uint32_t count = UINT32_MAX;
   (void)data;
   LEAT_CHECK_U64(ctx, LEAT_OK, (uint64_t)ctx->device->count(&count, &err));
-  if (count != 0)
+  if (count != 0) {
     leati_case_skip(ctx, "there are %u devices; this is about none", count);
+  }
   LEAT_CHECK_MESSAGE(ctx, err.message[0] != '\0', "there is no device and err->message does not say why");
 }
 
@@ -38,17 +39,17 @@ static void info_fields(leat_case_context *ctx, const void *data) {
   for (uint32_t i = 0; i < count; ++i) {
     leat_device_info info;
     /* Only the size counts on the way in. */
-    memset(&info, 0x5a, sizeof info);
-    info.struct_size = sizeof info;
+    memset(&info, 0x5a, sizeof(info));
+    info.struct_size = sizeof(info);
     LEAT_CHECK_OK(ctx, ctx->device->info(i, &info, LEAT_ERR));
     LEAT_CHECK_U64(ctx, i, info.index);
-    LEAT_CHECK(ctx, memchr(info.name, '\0', sizeof info.name) != NULL);
-    LEAT_CHECK(ctx, memchr(info.driver, '\0', sizeof info.driver) != NULL);
-    LEAT_CHECK(ctx, memchr(info.pci_bus_id, '\0', sizeof info.pci_bus_id) != NULL);
+    LEAT_CHECK(ctx, memchr(info.name, '\0', sizeof(info.name)) != NULL);
+    LEAT_CHECK(ctx, memchr(info.driver, '\0', sizeof(info.driver)) != NULL);
+    LEAT_CHECK(ctx, memchr(info.pci_bus_id, '\0', sizeof(info.pci_bus_id)) != NULL);
     LEAT_CHECK_MESSAGE(ctx, info.name[0] != '\0', "device %u has no name", i);
     LEAT_CHECK_MESSAGE(ctx, info.memory_size > 0, "device %u has no memory", i);
     LEAT_CHECK_MESSAGE(ctx, info.max_allocation_size > 0, "device %u cannot allocate anything", i);
-    LEAT_CHECK_MESSAGE(ctx, memcmp(info.uuid, zero, sizeof zero) != 0, "the uuid of device %u is zero", i);
+    LEAT_CHECK_MESSAGE(ctx, memcmp(info.uuid, zero, sizeof(zero)) != 0, "the uuid of device %u is zero", i);
     LEAT_CHECK_MESSAGE(
         ctx,
         info.pci_bus_id[0] == '\0' ||
@@ -62,19 +63,19 @@ static void info_stable(leat_case_context *ctx, const void *data) {
   uint8_t(*seen)[16];
   (void)data;
   LEAT_CHECK_OK(ctx, ctx->device->count(&count, LEAT_ERR));
-  seen = g_malloc0_n(count, sizeof *seen);
+  seen = g_malloc0_n(count, sizeof(*seen));
   for (int round = 0; round < 2; ++round) {
     for (uint32_t i = 0; i < count; ++i) {
-      leat_device_info info = {.struct_size = sizeof info};
+      leat_device_info info = {.struct_size = sizeof(info)};
       LEAT_CHECK_OK(ctx, ctx->device->info(i, &info, LEAT_ERR));
       if (round == 0) {
-        memcpy(seen[i], info.uuid, sizeof seen[i]);
+        memcpy(seen[i], info.uuid, sizeof(seen[i]));
         for (uint32_t j = 0; j < i; ++j) {
-          LEAT_CHECK_MESSAGE(ctx, memcmp(seen[i], seen[j], sizeof seen[i]) != 0, "devices %u and %u have the same uuid",
-                             j, i);
+          LEAT_CHECK_MESSAGE(ctx, memcmp(seen[i], seen[j], sizeof(seen[i])) != 0,
+                             "devices %u and %u have the same uuid", j, i);
         }
       }
-      LEAT_CHECK_BYTES(ctx, seen[i], info.uuid, sizeof seen[i]);
+      LEAT_CHECK_BYTES(ctx, seen[i], info.uuid, sizeof(seen[i]));
     }
     /* Open or not, a device keeps its id. */
     leati_fixture_device(ctx);
@@ -84,7 +85,7 @@ static void info_stable(leat_case_context *ctx, const void *data) {
 
 static void info_bad(leat_case_context *ctx, const void *data) {
   uint32_t count = 0;
-  leat_device_info info = {.struct_size = sizeof info};
+  leat_device_info info = {.struct_size = sizeof(info)};
   struct {
     leat_device_info known;
     uint64_t tail[2];
@@ -93,15 +94,16 @@ static void info_bad(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->device->count(&count, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_UNAVAILABLE, ctx->device->info(count, &info, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_UNAVAILABLE, ctx->device->info(UINT32_MAX, &info, LEAT_ERR));
-  if (count == 0)
+  if (count == 0) {
     return;
+  }
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->device->info(0, NULL, LEAT_ERR));
-  info.struct_size = sizeof info - 1;
+  info.struct_size = sizeof(info) - 1;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->device->info(0, &info, LEAT_ERR));
   info.struct_size = 0;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->device->info(0, &info, LEAT_ERR));
-  memset(&longer, 0, sizeof longer);
-  longer.known.struct_size = sizeof longer;
+  memset(&longer, 0, sizeof(longer));
+  longer.known.struct_size = sizeof(longer);
   LEAT_CHECK_OK(ctx, ctx->device->info(0, &longer.known, LEAT_ERR));
   LEAT_CHECK_U64(ctx, 0, longer.tail[0]);
 }
@@ -130,27 +132,28 @@ static void open_bad(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_UNAVAILABLE, ctx->device->open(UINT32_MAX, &device, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->device->close(NULL, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->device->synchronize(NULL, LEAT_ERR));
-  if (count > 0)
+  if (count > 0) {
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->device->open(0, NULL, LEAT_ERR));
+  }
 }
 
 /* Leaves all kinds of objects, with work in flight, to the last close. */
 static void close_last(leat_case_context *ctx, const void *data) {
   (void)data;
   for (int round = 0; round < 3; ++round) {
-    leat_memory_stats stats = {.struct_size = sizeof stats};
+    leat_memory_stats stats = {.struct_size = sizeof(stats)};
     leat_device *device = leati_fixture_device(ctx);
     leat_stream *stream = leati_stream_new(ctx);
     leat_event *event = leati_event_new(ctx);
     uint8_t bytes[1000];
-    uint64_t block = leati_case_alloc(ctx, sizeof bytes, stream);
+    uint64_t block = leati_case_alloc(ctx, sizeof(bytes), stream);
     LEAT_CHECK_OK(ctx, ctx->memory->stats(device, &stats, LEAT_ERR));
     LEAT_CHECK_MESSAGE(ctx, stats.live_block_count == 1,
                        "%" G_GUINT64_FORMAT " blocks live after round %d closed the device", stats.live_block_count - 1,
                        round);
-    leati_pattern(bytes, sizeof bytes, 1);
+    leati_pattern(bytes, sizeof(bytes), 1);
     leati_stream_load(ctx, stream);
-    leati_upload(ctx, stream, block, bytes, sizeof bytes);
+    leati_upload(ctx, stream, block, bytes, sizeof(bytes));
     LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
     leati_stream_load(ctx, stream);
     /* Closes the device and begins anew, with none of the above released. */
@@ -165,12 +168,12 @@ static void reopen(leat_case_context *ctx, const void *data) {
     leat_stream *stream = leati_stream_new(ctx);
     uint8_t in[333];
     uint8_t out[333] = {0};
-    uint64_t block = leati_case_alloc(ctx, sizeof in, stream);
-    leati_pattern(in, sizeof in, (uint32_t)round);
-    leati_upload(ctx, stream, block, in, sizeof in);
-    leati_download(ctx, stream, block, out, sizeof out);
+    uint64_t block = leati_case_alloc(ctx, sizeof(in), stream);
+    leati_pattern(in, sizeof(in), (uint32_t)round);
+    leati_upload(ctx, stream, block, in, sizeof(in));
+    leati_download(ctx, stream, block, out, sizeof(out));
     leati_synchronize(ctx, stream);
-    LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
+    LEAT_CHECK_BYTES(ctx, in, out, sizeof(in));
     leati_case_free(ctx, block);
     leati_stream_destroy(ctx, stream);
     leati_fixture_end(ctx);
@@ -188,18 +191,18 @@ static void open_thread(leat_case_context *ctx, uint32_t index, void *data) {
     uint64_t block = 0;
     uint8_t in[64];
     uint8_t out[64] = {0};
-    const int64_t shape[1] = {sizeof in};
-    leati_pattern(in, sizeof in, index * 100 + (uint32_t)i);
+    const int64_t shape[1] = {sizeof(in)};
+    leati_pattern(in, sizeof(in), index * 100 + (uint32_t)i);
     LEAT_CHECK_OK(ctx, ctx->device->open(ctx->device_index, &device, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->stream->create(device, 0, &stream, LEAT_ERR));
-    LEAT_CHECK_OK(ctx, ctx->memory->alloc(device, sizeof in, stream, &block, LEAT_ERR));
+    LEAT_CHECK_OK(ctx, ctx->memory->alloc(device, sizeof(in), stream, &block, LEAT_ERR));
     leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
     leati_case_tensor_host(&host, in, LEAT_U8, 1, shape);
     LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
     leati_case_tensor_host(&host, out, LEAT_U8, 1, shape);
     LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->stream->synchronize(stream, LEAT_ERR));
-    LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
+    LEAT_CHECK_BYTES(ctx, in, out, sizeof(in));
     LEAT_CHECK_OK(ctx, ctx->memory->free(device, block, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->stream->destroy(stream, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->device->close(device, LEAT_ERR));
@@ -261,15 +264,16 @@ static void report_fills(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->device->count(&devices, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->device->report(&total, NULL, LEAT_ERR));
   properties = g_new0(leat_property, total + 1);
-  for (uint32_t i = 0; i < total + 1; ++i)
-    properties[i].struct_size = sizeof properties[i];
+  for (uint32_t i = 0; i < total + 1; ++i) {
+    properties[i].struct_size = sizeof(properties[i]);
+  }
   filled = total;
   LEAT_CHECK_OK(ctx, ctx->device->report(&filled, properties, LEAT_ERR));
   LEAT_CHECK_U64(ctx, total, filled);
   for (uint32_t i = 0; i < total; ++i) {
     const leat_property *property = &properties[i];
-    LEAT_CHECK(ctx, memchr(property->name, '\0', sizeof property->name) != NULL);
-    LEAT_CHECK(ctx, memchr(property->value, '\0', sizeof property->value) != NULL);
+    LEAT_CHECK(ctx, memchr(property->name, '\0', sizeof(property->name)) != NULL);
+    LEAT_CHECK(ctx, memchr(property->value, '\0', sizeof(property->value)) != NULL);
     LEAT_CHECK_MESSAGE(ctx, g_regex_match_simple("^[A-Za-z0-9_]+(\\.[A-Za-z0-9_]+)*$", property->name, 0, 0),
                        "the property name \"%s\" is not words with dots", property->name);
     LEAT_CHECK_MESSAGE(ctx, property->device < (int64_t)devices, "the property %s is of device %d, there are %u",
@@ -294,7 +298,7 @@ static void report_small(leat_case_context *ctx, const void *data) {
 
 static void report_bad(leat_case_context *ctx, const void *data) {
   uint32_t count = 1;
-  leat_property property = {.struct_size = sizeof property - 1};
+  leat_property property = {.struct_size = sizeof(property) - 1};
   (void)data;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->device->report(NULL, NULL, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->device->report(&count, NULL, LEAT_ERR));

@@ -25,15 +25,17 @@ static exchange kind_of(const void *data) {
 
 static int32_t call_export(leat_case_context *ctx, exchange *tensor, leat_stream *stream, const DLTensor *view,
                            leat_event *ready, leat_error *err) {
-  if (tensor->versioned)
+  if (tensor->versioned) {
     return ctx->memory->export_dlpack(stream, view, ready, &tensor->now, err);
+  }
   return ctx->memory->export_dlpack_unversioned(stream, view, ready, &tensor->before, err);
 }
 
 static int32_t call_import(leat_case_context *ctx, const exchange *tensor, leat_stream *stream, leat_event *ready,
                            leat_view *out, leat_error *err) {
-  if (tensor->versioned)
+  if (tensor->versioned) {
     return ctx->memory->import_dlpack(stream, tensor->now, ready, out, err);
+  }
   return ctx->memory->import_dlpack_unversioned(stream, tensor->before, ready, out, err);
 }
 
@@ -101,7 +103,7 @@ static void export_fields(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, call_export(ctx, &tensor, stream, &view.tensor, NULL, LEAT_ERR));
   LEAT_CHECK(ctx, tensor.versioned ? tensor.now != NULL : tensor.before != NULL);
   /* Shape and strides were copied: the caller's may change. */
-  memset(&view, 0, sizeof view);
+  memset(&view, 0, sizeof(view));
   out = tensor_of(&tensor);
   LEAT_CHECK_U64(ctx, kDLVulkan, (uint64_t)out->device.device_type);
   LEAT_CHECK_U64(ctx, ctx->device_index, (uint64_t)out->device.device_id);
@@ -306,8 +308,9 @@ static void deleter_threads(leat_case_context *ctx, const void *data) {
     check_alive(ctx, blocks[i]);
   }
   leati_threads_run(ctx, COUNT, deleter_thread, tensors);
-  for (int i = 0; i < COUNT; ++i)
+  for (int i = 0; i < COUNT; ++i) {
     check_dead(ctx, blocks[i]);
+  }
   leati_stream_destroy(ctx, stream);
 }
 
@@ -344,7 +347,7 @@ static void round_trip(leat_case_context *ctx, const void *data) {
   exchange tensor = kind_of(data);
   leat_stream *stream = leati_stream_new(ctx);
   uint8_t in[BYTES];
-  leat_view imported = {.struct_size = sizeof imported};
+  leat_view imported = {.struct_size = sizeof(imported)};
   uint64_t block = exported_block(ctx, stream, 1, in, NULL, &tensor);
   LEAT_CHECK_OK(ctx, call_import(ctx, &tensor, stream, NULL, &imported, LEAT_ERR));
   LEAT_CHECK_U64(ctx, block, (uint64_t)(uintptr_t)imported.tensor.data + imported.tensor.byte_offset);
@@ -403,7 +406,7 @@ static producer *producer_new(leat_case_context *ctx, const void *data) {
   producer *maker = g_new0(producer, 1);
   maker->stream = leati_stream_new(ctx);
   maker->block = filled_block(ctx, maker->stream, 1, maker->in, &maker->view);
-  maker->imported.struct_size = sizeof maker->imported;
+  maker->imported.struct_size = sizeof(maker->imported);
   wrap(maker, data);
   return maker;
 }
@@ -461,7 +464,7 @@ static void import_ready(leat_case_context *ctx, const void *data) {
   leat_event *ready = leati_event_new(ctx);
   for (uint32_t round = 0; round < 5; ++round) {
     exchange tensor = kind_of(data);
-    leat_view imported = {.struct_size = sizeof imported};
+    leat_view imported = {.struct_size = sizeof(imported)};
     uint8_t in[BYTES];
     uint64_t block;
     leati_stream_load(ctx, source);
@@ -515,9 +518,9 @@ static void import_refused(leat_case_context *ctx, const void *data) {
   REFUSED(LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_INVALID_ARGUMENT);
   /* A view struct that is too short, and NULL. */
   wrap(maker, data);
-  maker->imported.struct_size = sizeof maker->imported - 8;
+  maker->imported.struct_size = sizeof(maker->imported) - 8;
   REFUSED(LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_INVALID_ARGUMENT);
-  maker->imported.struct_size = sizeof maker->imported;
+  maker->imported.struct_size = sizeof(maker->imported);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
                     call_import(ctx, &maker->tensor, maker->stream, NULL, NULL, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,

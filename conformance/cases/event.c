@@ -122,8 +122,9 @@ static void record_again(leat_case_context *ctx, const void *data) {
   for (uint32_t round = 0; round < ROUNDS; ++round) {
     leat_case_trip *now = &trips[round % 2];
     leat_stream *other = trips[(round + 1) % 2].stream;
-    if (round % 5 == 0)
+    if (round % 5 == 0) {
       leati_stream_load(ctx, other);
+    }
     LEAT_CHECK_OK(ctx, ctx->event->record(event, other, LEAT_ERR));
     leati_trip_put(ctx, now, round);
     LEAT_CHECK_OK(ctx, ctx->event->record(event, now->stream, LEAT_ERR));
@@ -181,15 +182,17 @@ static void across_streams(leat_case_context *ctx, const void *data) {
   for (uint32_t round = 0; round < ROUNDS; ++round) {
     leati_pattern(in, SIZE, round);
     memset(out, 0, SIZE);
-    if (round > 0)
+    if (round > 0) {
       LEAT_CHECK_OK(ctx, ctx->stream->wait_event(streams[0], events[STREAMS - 1], LEAT_ERR));
+    }
     leati_stream_load(ctx, streams[0]);
     leati_upload(ctx, streams[0], blocks[0], in, SIZE);
     LEAT_CHECK_OK(ctx, ctx->event->record(events[0], streams[0], LEAT_ERR));
     for (int i = 1; i < STREAMS; ++i) {
       LEAT_CHECK_OK(ctx, ctx->stream->wait_event(streams[i], events[i - 1], LEAT_ERR));
-      if (i % 2 == 0)
+      if (i % 2 == 0) {
         leati_stream_load(ctx, streams[i]);
+      }
       leati_copy(ctx, streams[i], blocks[i - 1], blocks[i], SIZE);
       LEAT_CHECK_OK(ctx, ctx->event->record(events[i], streams[i], LEAT_ERR));
     }
@@ -274,8 +277,9 @@ static void destroy_early(leat_case_context *ctx, const void *data) {
     leat_event *event = leati_event_new(ctx);
     leati_pattern(in, SIZE, round);
     memset(out, 0, SIZE);
-    if (round % 4 == 0)
+    if (round % 4 == 0) {
       leati_stream_load(ctx, stream);
+    }
     leati_upload(ctx, stream, block, in, SIZE);
     LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->stream->wait_event(reader, event, LEAT_ERR));
@@ -299,22 +303,26 @@ static void thousand(leat_case_context *ctx, const void *data) {
   uint8_t *out = g_malloc0(EVENTS);
   (void)data;
   leati_pattern(in, EVENTS, 6);
-  for (int i = 0; i < EVENTS; ++i)
+  for (int i = 0; i < EVENTS; ++i) {
     events[i] = leati_event_new(ctx);
+  }
   for (int i = 0; i < EVENTS; i += 10) {
     leati_upload(ctx, stream, block + (uint64_t)i, in + i, 10);
-    for (int j = i; j < i + 10; ++j)
+    for (int j = i; j < i + 10; ++j) {
       LEAT_CHECK_OK(ctx, ctx->event->record(events[j], stream, LEAT_ERR));
+    }
     leati_download(ctx, stream, block + (uint64_t)i, out + i, 10);
   }
   LEAT_CHECK_OK(ctx, ctx->event->record(events[EVENTS - 1], stream, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->event->wait(events[EVENTS - 1], forever, LEAT_ERR));
   LEAT_CHECK_BYTES(ctx, in, out, EVENTS);
   /* All others were recorded before it in the same stream. */
-  for (int i = 0; i < EVENTS; ++i)
+  for (int i = 0; i < EVENTS; ++i) {
     LEAT_CHECK_OK(ctx, ctx->event->query(events[i], LEAT_ERR));
-  for (int i = 0; i < EVENTS; ++i)
+  }
+  for (int i = 0; i < EVENTS; ++i) {
     leati_event_destroy(ctx, events[i]);
+  }
   leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
   g_free(events);
@@ -403,8 +411,9 @@ static void reuse_thread(leat_case_context *ctx, uint32_t index, void *data) {
     for (int i = 0; i < 1000; ++i) {
       leat_event *event = leati_event_new(ctx);
       LEAT_CHECK_OK(ctx, ctx->event->query(event, LEAT_ERR));
-      if (i % 50 == 0)
+      if (i % 50 == 0) {
         leati_trip_put(ctx, &trip, (uint32_t)i);
+      }
       LEAT_CHECK_OK(ctx, ctx->event->record(event, trip.stream, LEAT_ERR));
       if (i % 50 == 49) {
         LEAT_CHECK_OK(ctx, ctx->event->wait(event, forever, LEAT_ERR));
@@ -415,8 +424,9 @@ static void reuse_thread(leat_case_context *ctx, uint32_t index, void *data) {
   } else {
     for (uint32_t i = 0; i < 25; ++i) {
       leat_event *event = leati_event_new(ctx);
-      if (i % 5 == 0)
+      if (i % 5 == 0) {
         leati_stream_load(ctx, trip.stream);
+      }
       leati_trip_put(ctx, &trip, 1000 * index + i);
       LEAT_CHECK_OK(ctx, ctx->event->record(event, trip.stream, LEAT_ERR));
       if (i % 2 == 0) {
@@ -486,14 +496,16 @@ static void fan(leat_case_context *ctx, const void *data) {
     uint8_t in[SIZE];
     leati_pattern(in, SIZE, round);
     memset(out, 0, READERS * SIZE);
-    if (round % 2 == 0)
+    if (round % 2 == 0) {
       leati_stream_load(ctx, trip.stream);
+    }
     leati_upload(ctx, trip.stream, trip.block, in, SIZE);
     LEAT_CHECK_OK(ctx, ctx->event->record(written, trip.stream, LEAT_ERR));
     for (int i = 0; i < READERS; ++i) {
       LEAT_CHECK_OK(ctx, ctx->stream->wait_event(readers[i], written, LEAT_ERR));
-      if (i % 6 == 0)
+      if (i % 6 == 0) {
         leati_stream_load(ctx, readers[i]);
+      }
       leati_copy(ctx, readers[i], trip.block, copies[i], SIZE);
       leati_download(ctx, readers[i], copies[i], out + i * SIZE, SIZE);
       LEAT_CHECK_OK(ctx, ctx->event->record(read[i], readers[i], LEAT_ERR));
@@ -543,8 +555,9 @@ static void race_thread(leat_case_context *ctx, uint32_t index, void *data) {
 static void race_threads(leat_case_context *ctx, const void *data) {
   racing job = {.event = leati_event_new(ctx)};
   (void)data;
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; ++i) {
     job.streams[i] = leati_stream_new(ctx);
+  }
   leati_stream_load(ctx, job.streams[1]);
   leati_threads_run(ctx, 8, race_thread, &job);
   for (int i = 0; i < 4; ++i) {
@@ -618,8 +631,9 @@ enum { LONGEST = 9 };
 
 /* Puts 2^`attempt` times the slow work into the stream. */
 static void put_long(leat_case_context *ctx, leat_stream *stream, int attempt) {
-  for (int i = 0; i < 1 << attempt; ++i)
+  for (int i = 0; i < 1 << attempt; ++i) {
     leati_stream_load(ctx, stream);
+  }
 }
 
 static void timing_not_ready(leat_case_context *ctx, const void *data) {
@@ -676,8 +690,9 @@ static void timing_adds_up(leat_case_context *ctx, const void *data) {
     double none = -1.0;
     for (int i = 0; i < 3; ++i) {
       LEAT_CHECK_OK(ctx, ctx->event->record(events[i], stream, LEAT_ERR));
-      if (i < 2)
+      if (i < 2) {
         leati_stream_load(ctx, stream);
+      }
     }
     LEAT_CHECK_OK(ctx, ctx->event->wait(events[2], forever, LEAT_ERR));
     LEAT_CHECK_OK(ctx, ctx->event->elapsed(events[0], events[1], &first, LEAT_ERR));
@@ -689,8 +704,9 @@ static void timing_adds_up(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_MESSAGE(ctx, both - first - second <= 2.0 * tick_ns && first + second - both <= 2.0 * tick_ns,
                        "%g ns and %g ns are %g ns together", first, second, both);
   }
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     leati_event_destroy(ctx, events[i]);
+  }
   leati_stream_destroy(ctx, stream);
 }
 
@@ -733,8 +749,9 @@ static void timing_across(leat_case_context *ctx, const void *data) {
   for (int i = 0; i < 8; ++i) {
     streams[i] = leati_stream_new(ctx);
     events[i] = timing_event(ctx);
-    if (i > 0)
+    if (i > 0) {
       LEAT_CHECK_OK(ctx, ctx->stream->wait_event(streams[i], events[i - 1], LEAT_ERR));
+    }
     leati_stream_load(ctx, streams[i]);
     LEAT_CHECK_OK(ctx, ctx->event->record(events[i], streams[i], LEAT_ERR));
   }

@@ -24,7 +24,7 @@ static const leat_external_api *external_of(const leat_case_context *ctx) {
 }
 
 static leat_external_info info_of(leat_case_context *ctx) {
-  leat_external_info info = {.struct_size = sizeof info};
+  leat_external_info info = {.struct_size = sizeof(info)};
   LEAT_CHECK_OK(ctx, external_of(ctx)->info(leati_fixture_device(ctx), &info, LEAT_ERR));
   return info;
 }
@@ -37,7 +37,7 @@ static int new_descriptor(leat_case_context *ctx) {
 }
 
 static leat_external_memory memory_of(uint64_t handle_type, int fd) {
-  const leat_external_memory memory = {.struct_size = sizeof memory,
+  const leat_external_memory memory = {.struct_size = sizeof(memory),
                                        .fd = fd,
                                        .handle_type = handle_type,
                                        .allocation_size = 65536,
@@ -103,7 +103,7 @@ static void not_listed(leat_case_context *ctx, const void *data) {
   leat_semaphore *semaphore = NULL;
   uint64_t address = 0;
   (void)data;
-  LEAT_CHECK_U64(ctx, sizeof info, info.struct_size);
+  LEAT_CHECK_U64(ctx, sizeof(info), info.struct_size);
   LEAT_CHECK_U64(ctx, 0, info.reserved);
   if ((info.memory_handles & LEAT_EXTERNAL_OPAQUE_FD) == 0) {
     const leat_external_memory memory = memory_of(LEAT_EXTERNAL_OPAQUE_FD, fd);
@@ -124,7 +124,7 @@ static gboolean is_forked(int32_t status) {
 /* In the child: returns the number of the first function that does not refuse, from 1 on, or 0. */
 static int forked_calls(const leat_external_api *external, leat_device *device, leat_stream *stream, int fd) {
   const leat_external_memory memory = memory_of(LEAT_EXTERNAL_OPAQUE_FD, fd);
-  leat_external_info info = {.struct_size = sizeof info};
+  leat_external_info info = {.struct_size = sizeof(info)};
   leat_semaphore *semaphore = NULL;
   uint64_t address = 0;
   return !is_forked(external->info(device, &info, NULL))                                                            ? 1
@@ -149,8 +149,9 @@ static void forked(leat_case_context *ctx, const void *data) {
     alarm((unsigned)(20.0 * ctx->scale) + 1);
     _exit(forked_calls(external, device, stream, fd));
   }
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     continue;
+  }
   LEAT_CHECK_MESSAGE(ctx, WIFEXITED(status), "the forked child was ended by signal %d (14: a call did not return)",
                      WTERMSIG(status));
   LEAT_CHECK_MESSAGE(ctx, WEXITSTATUS(status) == 0, "in the forked child %s did not give LEAT_ERROR_FORKED",

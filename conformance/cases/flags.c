@@ -17,14 +17,15 @@ static void add_attributes(leati_builder *m, const leat_op_info *info) {
   static const DLTensor number = {
       .data = &zero, .device = {.device_type = kDLCPU}, .ndim = 1, .dtype = {kDLInt, 64, 1}, .shape = &one};
   static const leat_attribute known[] = {
-      {.struct_size = sizeof known[0], .type = LEAT_ATTRIBUTE_INT, .name = "axis"},
-      {.struct_size = sizeof known[0], .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 7}, /* int64 */
-      {.struct_size = sizeof known[0], .type = LEAT_ATTRIBUTE_TENSOR, .name = "value", .tensor = &number},
+      {.struct_size = sizeof(known[0]), .type = LEAT_ATTRIBUTE_INT, .name = "axis"},
+      {.struct_size = sizeof(known[0]), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 7}, /* int64 */
+      {.struct_size = sizeof(known[0]), .type = LEAT_ATTRIBUTE_TENSOR, .name = "value", .tensor = &number},
   };
   for (uint32_t a = 0; a < info->attribute_count; ++a) {
     for (size_t i = 0; i < G_N_ELEMENTS(known); ++i) {
-      if (info->attributes[a]->type == known[i].type && strcmp(info->attributes[a]->name, known[i].name) == 0)
+      if (info->attributes[a]->type == known[i].type && strcmp(info->attributes[a]->name, known[i].name) == 0) {
         leati_builder_attribute(m, &known[i]);
+      }
     }
   }
 }
@@ -33,8 +34,9 @@ static void add_attributes(leati_builder *m, const leat_op_info *info) {
 static uint32_t describe(leati_builder *m, const leat_op_info *info, const DLDataType *types) {
   const uint32_t version = info->since_version_min;
   uint32_t inputs[LEATI_BUILDER_INPUTS];
-  for (uint32_t i = 0; i < info->min_inputs; ++i)
+  for (uint32_t i = 0; i < info->min_inputs; ++i) {
     inputs[i] = leati_builder_input(m, types[i != 0], -1, NULL);
+  }
   const uint32_t made = leati_builder_node(m, info->name, version, info->min_inputs, inputs);
   m->nodes[m->desc.node_count - 1].domain = info->domain;
   add_attributes(m, info);
@@ -44,22 +46,24 @@ static uint32_t describe(leati_builder *m, const leat_op_info *info, const DLDat
 static int32_t build(leat_case_context *ctx, const leati_builder *m, leat_error *err) {
   leat_graph *graph = NULL;
   const int32_t status = ctx->api->graph->build(leati_fixture_device(ctx), &m->desc, &graph, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     leati_graph_destroy(ctx, graph);
+  }
   return status;
 }
 
 /* Whether the backend takes such a node, and if so that shapes may follow from what it gives: from that, as int64,
  * comes the shape that ConstantOfShape gives. */
 static bool check_entry(leat_case_context *ctx, const leat_op_info *info, const DLDataType *types) {
-  static const leat_attribute to = {.struct_size = sizeof to, .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 7};
-  leat_error err = {.struct_size = sizeof err};
+  static const leat_attribute to = {.struct_size = sizeof(to), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 7};
+  leat_error err = {.struct_size = sizeof(err)};
   leati_builder *m = leati_builder_new();
   leati_builder_output(m, describe(m, info, types));
   const bool taken = build(ctx, m, &err) == LEAT_OK;
   g_free(m);
-  if (!taken)
+  if (!taken) {
     return false;
+  }
   m = leati_builder_new();
   const uint32_t made = describe(m, info, types);
   const uint32_t whole = leati_builder_node(m, "Cast", 13, 1, &made);
@@ -92,8 +96,9 @@ static void evaluated(leat_case_context *ctx, const void *data) {
   uint32_t checked = 0;
   (void)data;
   leati_graph_require(ctx);
-  if (cast == NULL || (cast->flags & LEAT_OP_EVALUATED) == 0 || entry_of(ctx, "ConstantOfShape") == NULL)
+  if (cast == NULL || (cast->flags & LEAT_OP_EVALUATED) == 0 || entry_of(ctx, "ConstantOfShape") == NULL) {
     leati_case_skip(ctx, "graphs do not compute Cast on the host, or there is no ConstantOfShape");
+  }
   LEAT_CHECK_OK(ctx, ctx->op->count(&count, LEAT_ERR));
   for (uint32_t i = 0; i < count; ++i) {
     const leat_op_info *info = NULL;
@@ -102,8 +107,9 @@ static void evaluated(leat_case_context *ctx, const void *data) {
                        "%s has LEAT_OP_EVALUATED_FLOAT32 without LEAT_OP_EVALUATED", info->name);
     for (size_t t = 0; t < G_N_ELEMENTS(all) * G_N_ELEMENTS(all); ++t) {
       const DLDataType types[2] = {all[t / G_N_ELEMENTS(all)], all[t % G_N_ELEMENTS(all)]};
-      if (info->min_inputs <= LEATI_BUILDER_INPUTS && is_told(info, types))
+      if (info->min_inputs <= LEATI_BUILDER_INPUTS && is_told(info, types)) {
         checked += check_entry(ctx, info, types);
+      }
     }
   }
   LEAT_CHECK(ctx, checked != 0);

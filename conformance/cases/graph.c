@@ -27,8 +27,9 @@ static void run_net(leat_case_context *ctx, const void *data) {
     leati_net *net = leati_net_new(ctx, kind, unknown != 0);
     leat_graph *graph = leati_graph_new(ctx, net->builder);
     leat_stream *stream = leati_stream_new(ctx);
-    for (uint32_t i = 0; i < 4; ++i)
+    for (uint32_t i = 0; i < 4; ++i) {
       leati_flight_once(net, graph, stream, ctx->seed + i);
+    }
     leati_stream_destroy(ctx, stream);
     leati_graph_destroy(ctx, graph);
     leati_net_free(net);
@@ -38,7 +39,7 @@ static void run_net(leat_case_context *ctx, const void *data) {
 /* Nothing of the description is looked at once build() has returned. */
 static void description_is_copied(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_CHAIN, false);
-  leati_builder *kept = g_memdup2(net->builder, sizeof *kept);
+  leati_builder *kept = g_memdup2(net->builder, sizeof(*kept));
   uint8_t *constant = g_memdup2(net->constant, net->size);
   leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream = leati_stream_new(ctx);
@@ -47,13 +48,13 @@ static void description_is_copied(leat_case_context *ctx, const void *data) {
     leati_flight *flight;
     /* The same memory, since the copies of the description point into it. */
     memset(net->constant, 0x77, net->size);
-    memset(net->builder->infos, 0x77, sizeof net->builder->infos);
-    memset(net->builder->nodes, 0x77, sizeof net->builder->nodes);
-    memset(net->builder->node_inputs, 0x77, sizeof net->builder->node_inputs);
-    memset(net->builder->names, 0x77, sizeof net->builder->names);
+    memset(net->builder->infos, 0x77, sizeof(net->builder->infos));
+    memset(net->builder->nodes, 0x77, sizeof(net->builder->nodes));
+    memset(net->builder->node_inputs, 0x77, sizeof(net->builder->node_inputs));
+    memset(net->builder->names, 0x77, sizeof(net->builder->names));
     flight = leati_flight_begin(net, graph, stream, ctx->seed + round);
     leati_synchronize(ctx, stream);
-    memcpy(net->builder, kept, sizeof *kept);
+    memcpy(net->builder, kept, sizeof(*kept));
     memcpy(net->constant, constant, net->size);
     leati_flight_end(flight);
   }
@@ -109,16 +110,18 @@ static void unwanted(leat_case_context *ctx, const void *data) {
     leati_upload(ctx, stream, block + i * net->size, bytes, net->size);
     g_free(bytes);
   }
-  for (uint32_t i = 0; i < outputs; ++i)
+  for (uint32_t i = 0; i < outputs; ++i) {
     leati_net_device(net, &views[i], results + i * net->size);
+  }
   for (uint32_t round = 0; round <= 2 * outputs; ++round) {
     memset(want, 0x5B, outputs * net->size);
     leati_upload(ctx, stream, results, want, outputs * net->size);
     for (uint32_t i = 0; i < outputs; ++i) {
       const bool wanted = round < outputs ? i == round : round < 2 * outputs && i != round - outputs;
       list[i] = wanted ? &views[i] : NULL;
-      if (wanted)
+      if (wanted) {
         memcpy(want + i * net->size, expected + i * net->size, net->size);
+      }
     }
     LEAT_CHECK_OK(ctx, leati_net_launch(net, graph, stream, inputs, list, LEAT_ERR));
     leati_download(ctx, stream, results, got, outputs * net->size);
@@ -141,8 +144,9 @@ static void launch_floats(leat_case_context *ctx, const leati_builder *builder, 
   leat_graph *graph = leati_graph_new(ctx, builder);
   leat_stream *stream = leati_stream_new(ctx);
   const DLTensor *out[LEATI_BUILDER_NODES];
-  for (uint32_t i = 0; i < builder->desc.output_count; ++i)
+  for (uint32_t i = 0; i < builder->desc.output_count; ++i) {
     out[i] = &outputs[i].tensor;
+  }
   for (int round = 0; round < 2; ++round) {
     LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, builder->desc.input_count, inputs,
                                                builder->desc.output_count, out, LEAT_ERR));
@@ -172,18 +176,22 @@ static void unused_outputs(leat_case_context *ctx, const void *data) {
     const uint32_t a = leati_builder_node(m, "Split", 13, 1, &v);
     const uint32_t b = leati_builder_more(m);
     leati_builder_output(m, a);
-    if (way == 0)
+    if (way == 0) {
       m->node_outputs[0][1] = LEAT_GRAPH_NO_VALUE;
-    if (way == 2)
+    }
+    if (way == 2) {
       leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, &b));
-    if (way == 0)
+    }
+    if (way == 0) {
       m->desc.value_count--;
+    }
     leati_case_tensor_host(&outputs[0], got[0], LEAT_F32, 1, half);
     leati_case_tensor_host(&outputs[1], got[1], LEAT_F32, 1, half);
     launch_floats(ctx, m, in, outputs);
-    LEAT_CHECK_BYTES(ctx, first, got[0], sizeof first);
-    if (way == 2)
-      LEAT_CHECK_BYTES(ctx, second, got[1], sizeof second);
+    LEAT_CHECK_BYTES(ctx, first, got[0], sizeof(first));
+    if (way == 2) {
+      LEAT_CHECK_BYTES(ctx, second, got[1], sizeof(second));
+    }
     g_free(m);
   }
 }
@@ -206,10 +214,12 @@ static void absent_inputs(leat_case_context *ctx, const void *data) {
     float got[4] = {0};
     leat_case_tensor output;
     uint32_t list[3] = {leati_builder_input(m, LEAT_F32, 1, dims), LEAT_GRAPH_NO_VALUE, LEAT_GRAPH_NO_VALUE};
-    if (has_low)
+    if (has_low) {
       list[1] = leati_builder_constant(m, &low, LEAT_F32, 0, NULL);
-    if (has_high)
+    }
+    if (has_high) {
       list[2] = leati_builder_constant(m, &high, LEAT_F32, 0, NULL);
+    }
     leati_builder_output(m, leati_builder_node(m, "Clip", 13, way == 4 ? 1 : 3, list));
     leati_case_tensor_host(&output, got, LEAT_F32, 1, dims);
     launch_floats(ctx, m, in, &output);
@@ -243,7 +253,7 @@ static void unused_values(leat_case_context *ctx, const void *data) {
   leati_case_tensor_host(&inputs[1], x, LEAT_F32, 1, dims);
   leati_case_tensor_host(&output, got, LEAT_F32, 1, dims);
   launch_floats(ctx, m, in, &output);
-  LEAT_CHECK_BYTES(ctx, want, got, sizeof want);
+  LEAT_CHECK_BYTES(ctx, want, got, sizeof(want));
   g_free(m);
 }
 
@@ -265,7 +275,7 @@ static void constants_alone(leat_case_context *ctx, const void *data) {
   leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, list));
   leati_case_tensor_host(&output, got, LEAT_F32, 1, dims);
   launch_floats(ctx, m, NULL, &output);
-  LEAT_CHECK_BYTES(ctx, want, got, sizeof want);
+  LEAT_CHECK_BYTES(ctx, want, got, sizeof(want));
   g_free(m);
 }
 
@@ -287,8 +297,9 @@ static void odd_shapes(leat_case_context *ctx, const void *data) {
     leat_case_tensor output;
     const DLTensor *in[2] = {&inputs[0].tensor, &inputs[1].tensor};
     uint32_t list[2] = {leati_builder_input(m, LEAT_F32, -1, NULL), leati_builder_input(m, LEAT_F32, 0, NULL)};
-    for (int i = 0; i < 24; ++i)
+    for (int i = 0; i < 24; ++i) {
       x[i] = (float)i - 10.0f;
+    }
     list[0] = leati_builder_node(m, "Add", 14, 2, list);
     leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, list));
     leati_case_tensor_host(&inputs[0], x, LEAT_F32, shapes[s].ndim, shapes[s].dims);
@@ -379,16 +390,19 @@ static void layouts(leat_case_context *ctx, const void *data) {
       }
       g_free(compact);
     }
-    if (host_output)
+    if (host_output) {
       leati_net_host(net, &output, got);
-    else
+    } else {
       leati_net_device(net, &output, block + 2 * room + item);
+    }
     LEAT_CHECK_OK(ctx, leati_net_launch(net, graph, stream, inputs, outputs, LEAT_ERR));
     /* What is on the host has been read. */
-    for (uint32_t i = 0; i < 2; ++i)
+    for (uint32_t i = 0; i < 2; ++i) {
       memset(bytes[i], 0x5B, room);
-    if (!host_output)
+    }
+    if (!host_output) {
       leati_download(ctx, stream, block + 2 * room + item, got, net->size);
+    }
     leati_synchronize(ctx, stream);
     LEAT_CHECK_MESSAGE(ctx, memcmp(expected, got, net->size) == 0, "wrong with inputs in layouts %u and %u, output %s",
                        layout[0], layout[1], host_output ? "on the host" : "on the device");
@@ -426,8 +440,9 @@ static void host_outputs(leat_case_context *ctx, const void *data) {
       g_free(bytes);
     }
     LEAT_CHECK_OK(ctx, leati_net_launch(net, graph, stream, inputs, outputs, LEAT_ERR));
-    if (way % 5 > 1)
+    if (way % 5 > 1) {
       LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
+    }
     switch (way % 5) {
       case 0:
         leati_synchronize(ctx, stream);
@@ -460,15 +475,16 @@ static void host_outputs(leat_case_context *ctx, const void *data) {
 enum { SHAPES = 30 };
 
 static void require_rows(const leati_net *net) {
-  if (!leati_form_is_add(&net->form))
+  if (!leati_form_is_add(&net->form)) {
     leati_case_lack(net->ctx, "Add of float32", "the cases know of no other operator that takes any number of rows");
+  }
 }
 
 static void other_shapes(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_DEEP, true);
   leat_stream *stream = leati_stream_new(ctx);
-  leat_memory_stats first = {.struct_size = sizeof first};
-  leat_memory_stats last = {.struct_size = sizeof last};
+  leat_memory_stats first = {.struct_size = sizeof(first)};
+  leat_memory_stats last = {.struct_size = sizeof(last)};
   leat_device *device = leati_fixture_device(ctx);
   (void)data;
   require_rows(net);
@@ -509,20 +525,22 @@ static void infer_tells(leat_case_context *ctx, const void *data) {
 #define INFER_INVALID(n, i, m, o) LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, INFER(n, i, m, o))
   for (int64_t rows = 1; rows < 9; ++rows) {
     const leati_net shaped = leati_net_of_rows(net, rows);
-    for (uint32_t i = 0; i < 2; ++i)
+    for (uint32_t i = 0; i < 2; ++i) {
       leati_net_device(&shaped, &inputs[i], 0);
+    }
     for (uint32_t i = 0; i < desc->output_count; ++i) {
-      shapes[i] = (leat_shape){.struct_size = sizeof shapes[i], .ndim = 77};
+      shapes[i] = (leat_shape){.struct_size = sizeof(shapes[i]), .ndim = 77};
       out[i] = rows == 5 && i % 2 == 0 ? NULL : &shapes[i];
     }
     LEAT_CHECK_OK(ctx, INFER(2, in, desc->output_count, out));
     for (uint32_t i = 0; i < desc->output_count; ++i) {
-      if (out[i] == NULL)
+      if (out[i] == NULL) {
         continue;
+      }
       LEAT_CHECK_MESSAGE(ctx,
                          shapes[i].ndim == net->form.ndim && shapes[i].dims[0] == rows &&
                              shapes[i].dims[1] == net->form.dims[1] &&
-                             memcmp(&shapes[i].dtype, &net->form.dtype, sizeof shapes[i].dtype) == 0,
+                             memcmp(&shapes[i].dtype, &net->form.dtype, sizeof(shapes[i].dtype)) == 0,
                          "output %u of %d rows is said to have %d dimensions, the first of %d", i, (int)rows,
                          shapes[i].ndim, (int)shapes[i].dims[0]);
     }
@@ -533,9 +551,9 @@ static void infer_tells(leat_case_context *ctx, const void *data) {
   INFER_INVALID(2, in, desc->output_count + 1, out);
   INFER_INVALID(2, NULL, desc->output_count, out);
   INFER_INVALID(2, in, desc->output_count, NULL);
-  shapes[1].struct_size = sizeof shapes[1] - 8;
+  shapes[1].struct_size = sizeof(shapes[1]) - 8;
   INFER_INVALID(2, in, desc->output_count, out);
-  shapes[1].struct_size = sizeof shapes[1];
+  shapes[1].struct_size = sizeof(shapes[1]);
   in[1] = NULL;
   INFER_INVALID(2, in, desc->output_count, out);
   in[1] = &inputs[1].tensor;
@@ -569,29 +587,30 @@ static void decided_by_values(leat_case_context *ctx, const void *data) {
   uint32_t list[2];
   (void)data;
   leati_graph_require(ctx);
-  for (int i = 0; i < 24; ++i)
+  for (int i = 0; i < 24; ++i) {
     x[i] = (float)i;
+  }
   list[0] = leati_builder_input(m, LEAT_F32, 2, x_dims);
   list[1] = leati_builder_input(m, LEAT_I64, 1, list_dims);
   list[0] = leati_builder_node(m, "Reshape", 14, 2, list);
   leati_builder_output(m, leati_builder_node(m, "Relu", 14, 1, list));
   m->infos[list[0]].dtype = LEAT_F32;
   m->infos[list[0]].ndim = 3;
-  memcpy(m->dims[list[0]], unknown, sizeof unknown);
+  memcpy(m->dims[list[0]], unknown, sizeof(unknown));
   leat_graph *graph = leati_graph_new(ctx, m);
   leat_stream *stream = leati_stream_new(ctx);
-  uint64_t block = leati_case_alloc(ctx, sizeof wanted[0], stream);
-  leati_upload(ctx, stream, block, wanted[0], sizeof wanted[0]);
+  uint64_t block = leati_case_alloc(ctx, sizeof(wanted[0]), stream);
+  leati_upload(ctx, stream, block, wanted[0], sizeof(wanted[0]));
   for (size_t i = 0; i < G_N_ELEMENTS(wanted); ++i) {
     int64_t numbers[3];
     float got[24] = {0};
-    leat_shape shape = {.struct_size = sizeof shape};
+    leat_shape shape = {.struct_size = sizeof(shape)};
     leat_shape *const shapes[1] = {&shape};
     leat_case_tensor inputs[2];
     leat_case_tensor output;
     const DLTensor *in[2] = {&inputs[0].tensor, &inputs[1].tensor};
     const DLTensor *out[1] = {&output.tensor};
-    memcpy(numbers, wanted[i], sizeof numbers);
+    memcpy(numbers, wanted[i], sizeof(numbers));
     leati_case_tensor_host(&inputs[0], x, LEAT_F32, 2, x_dims);
     leati_case_tensor_host(&inputs[1], numbers, LEAT_I64, 1, list_dims);
     LEAT_CHECK_OK(ctx, ctx->api->graph->infer(graph, 2, in, 1, shapes, LEAT_ERR));
@@ -602,9 +621,9 @@ static void decided_by_values(leat_case_context *ctx, const void *data) {
     }
     leati_case_tensor_host(&output, got, LEAT_F32, 3, shape.dims);
     LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, 2, in, 1, out, LEAT_ERR));
-    memset(numbers, 0x77, sizeof numbers);
+    memset(numbers, 0x77, sizeof(numbers));
     leati_synchronize(ctx, stream);
-    LEAT_CHECK_BYTES(ctx, x, got, sizeof x);
+    LEAT_CHECK_BYTES(ctx, x, got, sizeof(x));
     /* Numbers on the device are not known. */
     leati_case_tensor_device(ctx, &inputs[1], block, LEAT_I64, 1, list_dims);
     LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
@@ -628,7 +647,7 @@ static void decided_by_values(leat_case_context *ctx, const void *data) {
 static void computed_by_nodes(leat_case_context *ctx, const void *data) {
   static const int64_t zero[1] = {0};
   static const int64_t rest[1] = {-1};
-  static const leat_attribute axis = {.struct_size = sizeof axis, .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = 0};
+  static const leat_attribute axis = {.struct_size = sizeof(axis), .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = 0};
   const int64_t unknown[3] = {-1, 2, 3};
   const int64_t one[1] = {1};
   leati_builder *m = leati_builder_new();
@@ -650,14 +669,15 @@ static void computed_by_nodes(leat_case_context *ctx, const void *data) {
     const int64_t y_dims[2] = {n, 6};
     float values[30];
     float got[30] = {0};
-    leat_shape shape = {.struct_size = sizeof shape};
+    leat_shape shape = {.struct_size = sizeof(shape)};
     leat_shape *const shapes[1] = {&shape};
     leat_case_tensor input;
     leat_case_tensor output;
     const DLTensor *in[1] = {&input.tensor};
     const DLTensor *out[1] = {&output.tensor};
-    for (int i = 0; i < 30; ++i)
+    for (int i = 0; i < 30; ++i) {
       values[i] = (float)(i + n);
+    }
     leati_case_tensor_host(&input, values, LEAT_F32, 3, x_dims);
     leati_case_tensor_host(&output, got, LEAT_F32, 2, y_dims);
     LEAT_CHECK_OK(ctx, ctx->api->graph->infer(graph, 1, in, 1, shapes, LEAT_ERR));
@@ -666,7 +686,7 @@ static void computed_by_nodes(leat_case_context *ctx, const void *data) {
                        (int)shape.dims[0]);
     LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, 1, in, 1, out, LEAT_ERR));
     leati_synchronize(ctx, stream);
-    LEAT_CHECK_BYTES(ctx, values, got, (size_t)n * 6 * sizeof got[0]);
+    LEAT_CHECK_BYTES(ctx, values, got, (size_t)n * 6 * sizeof(got[0]));
   }
   leati_stream_destroy(ctx, stream);
   leati_graph_destroy(ctx, graph);
@@ -680,8 +700,9 @@ enum { STEPS = 60 };
 /* The step of a sum, or whatever the operator is: from one view to the other, with the third as second operand. */
 static void step_by_operator(const leati_net *net, leat_stream *stream, const leat_case_tensor views[3], bool back) {
   const leat_case_tensor *inputs[LEATI_FORM_INPUTS];
-  for (uint32_t i = 0; i < net->form.inputs; ++i)
+  for (uint32_t i = 0; i < net->form.inputs; ++i) {
     inputs[i] = &views[i % 2 == 1 ? 1 : back ? 2 : 0];
+  }
   leati_op_invoke(net->ctx, net->op, stream, net->form.inputs, inputs, &views[back ? 0 : 2]);
 }
 
@@ -704,8 +725,9 @@ static void steps(leat_case_context *ctx, const void *data) {
   leat_case_tensor plain[3]; /* of the same by the operator alone */
   uint8_t *got = g_malloc0(net->size);
   uint8_t *want = g_malloc0(net->size);
-  for (uint32_t i = 0; i < streams; ++i)
+  for (uint32_t i = 0; i < streams; ++i) {
     stream[i] = leati_stream_new(ctx);
+  }
   uint64_t block = leati_case_alloc(ctx, 6 * net->size, stream[0]);
   for (uint32_t i = 0; i < 3; ++i) {
     leati_net_device(net, &views[i], block + i * net->size);
@@ -720,27 +742,32 @@ static void steps(leat_case_context *ctx, const void *data) {
   for (uint32_t step = 0; step < STEPS; ++step) {
     leat_stream *at = stream[step % streams];
     leat_stream *next = stream[(step + 1) % streams];
-    if (step % 20 == 7)
+    if (step % 20 == 7) {
       leati_stream_load(ctx, at);
-    if (step % 3 == 0)
+    }
+    if (step % 3 == 0) {
       step_by_operator(net, at, views, step % 2 == 1);
-    else
+    } else {
       step_by_graph(net, graph, at, views, step % 2 == 1);
+    }
     if (next != at) {
       LEAT_CHECK_OK(ctx, ctx->event->record(event, at, LEAT_ERR));
       LEAT_CHECK_OK(ctx, ctx->stream->wait_event(next, event, LEAT_ERR));
     }
   }
   leati_download(ctx, stream[STEPS % streams], block, got, net->size);
-  for (uint32_t step = 0; step < STEPS; ++step)
+  for (uint32_t step = 0; step < STEPS; ++step) {
     step_by_operator(net, stream[0], plain, step % 2 == 1);
+  }
   leati_download(ctx, stream[0], block + 3 * net->size, want, net->size);
-  for (uint32_t i = 0; i < streams; ++i)
+  for (uint32_t i = 0; i < streams; ++i) {
     leati_synchronize(ctx, stream[i]);
+  }
   LEAT_CHECK_BYTES(ctx, want, got, net->size);
   leati_case_free(ctx, block);
-  for (uint32_t i = 0; i < streams; ++i)
+  for (uint32_t i = 0; i < streams; ++i) {
     leati_stream_destroy(ctx, stream[i]);
+  }
   leati_event_destroy(ctx, event);
   leati_graph_destroy(ctx, graph);
   g_free(want);
@@ -760,14 +787,18 @@ static void many_in_flight(leat_case_context *ctx, const void *data) {
     stream[i] = leati_stream_new(ctx);
     leati_stream_load(ctx, stream[i]);
   }
-  for (uint32_t i = 0; i < MANY; ++i)
+  for (uint32_t i = 0; i < MANY; ++i) {
     flights[i] = leati_flight_begin(net, graph, stream[i % STREAMS], ctx->seed + i);
-  for (uint32_t i = 0; i < STREAMS; ++i)
+  }
+  for (uint32_t i = 0; i < STREAMS; ++i) {
     leati_synchronize(ctx, stream[i]);
-  for (uint32_t i = 0; i < MANY; ++i)
+  }
+  for (uint32_t i = 0; i < MANY; ++i) {
     leati_flight_end(flights[i]);
-  for (uint32_t i = 0; i < STREAMS; ++i)
+  }
+  for (uint32_t i = 0; i < STREAMS; ++i) {
     leati_stream_destroy(ctx, stream[i]);
+  }
   leati_graph_destroy(ctx, graph);
   leati_net_free(net);
 }
@@ -781,13 +812,15 @@ static void destroy_early(leat_case_context *ctx, const void *data) {
   for (uint32_t round = 0; round < 3; ++round) {
     leat_graph *graph = leati_graph_new(ctx, net->builder);
     leati_stream_load(ctx, stream);
-    for (uint32_t i = 0; i < 4; ++i)
+    for (uint32_t i = 0; i < 4; ++i) {
       flights[4 * round + i] = leati_flight_begin(net, graph, stream, ctx->seed + 4 * round + i);
+    }
     leati_graph_destroy(ctx, graph);
   }
   leati_synchronize(ctx, stream);
-  for (size_t i = 0; i < G_N_ELEMENTS(flights); ++i)
+  for (size_t i = 0; i < G_N_ELEMENTS(flights); ++i) {
     leati_flight_end(flights[i]);
+  }
   LEAT_CHECK_OK(ctx, ctx->api->graph->destroy(NULL, LEAT_ERR));
   leati_stream_destroy(ctx, stream);
   leati_net_free(net);
@@ -799,7 +832,7 @@ static void close_with_graphs(leat_case_context *ctx, const void *data) {
     leati_net *net = leati_net_new(ctx, LEATI_NET_CHAIN, round == 1);
     leat_graph *graph = leati_graph_new(ctx, net->builder);
     leat_stream *stream = leati_stream_new(ctx);
-    leat_memory_stats stats = {.struct_size = sizeof stats};
+    leat_memory_stats stats = {.struct_size = sizeof(stats)};
     LEAT_CHECK_OK(ctx, ctx->memory->stats(leati_fixture_device(ctx), &stats, LEAT_ERR));
     LEAT_CHECK_MESSAGE(ctx, stats.live_block_count <= 1, "%" G_GUINT64_FORMAT " blocks live in round %u",
                        stats.live_block_count, round);
@@ -828,15 +861,15 @@ static void close_with_graphs(leat_case_context *ctx, const void *data) {
     if (ctx->api->graph->slot(__VA_ARGS__) != LEAT_ERROR_FORKED || err.code != LEAT_ERROR_FORKED || \
         err.message[0] == '\0')                                                                     \
       return FALSE;                                                                                 \
-    err = (leat_error){.struct_size = sizeof err};                                                  \
+    err = (leat_error){.struct_size = sizeof(err)};                                                 \
   } while (0)
 
 /* In the child: prints nothing and checks with no macro, since the outcome is the parent's to tell. */
 static gboolean forked_calls(leat_case_context *ctx, leat_device *device, const leati_net *net, leat_graph *graph,
                              leat_stream *stream, const char **call) {
-  leat_error err = {.struct_size = sizeof err};
-  leat_graph_info info = {.struct_size = sizeof info};
-  leat_shape shape = {.struct_size = sizeof shape};
+  leat_error err = {.struct_size = sizeof(err)};
+  leat_graph_info info = {.struct_size = sizeof(info)};
+  leat_shape shape = {.struct_size = sizeof(shape)};
   leat_shape *shapes[1] = {&shape};
   uint8_t *bytes = leati_net_input(net, 0, 1);
   uint8_t *result = g_malloc0(net->size);
@@ -861,7 +894,7 @@ static void forked(leat_case_context *ctx, const void *data) {
   leati_net *net = leati_net_new(ctx, LEATI_NET_CHAIN, false);
   leat_graph *graph = leati_graph_new(ctx, net->builder);
   leat_stream *stream = leati_stream_new(ctx);
-  const char **call = mmap(NULL, sizeof *call, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const char **call = mmap(NULL, sizeof(*call), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   (void)data;
   LEAT_CHECK_MESSAGE(ctx, call != MAP_FAILED, "mmap() failed: %s", g_strerror(errno));
   for (uint32_t round = 0; round < 2; ++round) {
@@ -874,8 +907,9 @@ static void forked(leat_case_context *ctx, const void *data) {
       alarm((unsigned)(20.0 * ctx->scale) + 1);
       _exit(forked_calls(ctx, leati_fixture_device(ctx), net, graph, stream, call) ? 0 : 1);
     }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
       continue;
+    }
     LEAT_CHECK_MESSAGE(ctx, WIFEXITED(status), "the forked child was ended by signal %d in %s (14: it did not return)",
                        WTERMSIG(status), *call);
     LEAT_CHECK_MESSAGE(ctx, WEXITSTATUS(status) == 0,
@@ -884,7 +918,7 @@ static void forked(leat_case_context *ctx, const void *data) {
     leati_synchronize(ctx, stream);
     leati_flight_end(flight);
   }
-  munmap(call, sizeof *call);
+  munmap(call, sizeof(*call));
   leati_stream_destroy(ctx, stream);
   leati_graph_destroy(ctx, graph);
   leati_net_free(net);
@@ -909,24 +943,28 @@ static void launch_thread(leat_case_context *ctx, uint32_t index, void *data) {
     flights[i % 4] = leati_flight_begin(shared->net, shared->graph, stream, ctx->seed + LAUNCHES * index + i);
     if (i % 4 == 3) {
       leati_synchronize(ctx, stream);
-      for (uint32_t k = 0; k < 4; ++k)
+      for (uint32_t k = 0; k < 4; ++k) {
         leati_flight_end(flights[k]);
+      }
     }
   }
-  if (shared->stream == NULL)
+  if (shared->stream == NULL) {
     leati_stream_destroy(ctx, stream);
+  }
 }
 
 static void threads(leat_case_context *ctx, const void *data) {
   const bool one_stream = GPOINTER_TO_UINT(data) == 1;
   shared_graph shared = {.net = leati_net_new(ctx, LEATI_NET_DIAMOND, false)};
   shared.graph = leati_graph_new(ctx, shared.net->builder);
-  if (one_stream)
+  if (one_stream) {
     shared.stream = leati_stream_new(ctx);
+  }
   leati_threads_run(ctx, THREADS, launch_thread, &shared);
-  if (one_stream)
+  if (one_stream) {
     leati_stream_destroy(ctx, shared.stream);
-  leat_graph_info info = {.struct_size = sizeof info};
+  }
+  leat_graph_info info = {.struct_size = sizeof(info)};
   LEAT_CHECK_OK(ctx, ctx->api->graph->info(shared.graph, &info, LEAT_ERR));
   LEAT_CHECK_U64(ctx, THREADS * LAUNCHES, info.launch_count);
   leati_graph_destroy(ctx, shared.graph);
@@ -1034,8 +1072,9 @@ static void same_thread(leat_case_context *ctx, uint32_t index, void *data) {
     size_t size;
     const void *have = leati_network_result(run, &size);
     leati_synchronize(ctx, stream);
-    if (!other)
+    if (!other) {
       LEAT_CHECK_BYTES(ctx, same->want, have, size);
+    }
     leati_network_end(run);
   }
   leati_stream_destroy(ctx, stream);
@@ -1101,32 +1140,33 @@ static void sticky(leat_case_context *ctx, const void *data) {
   uint32_t list[2];
   (void)data;
   leati_graph_require(ctx);
-  if (ctx->api->configure("LEAT_MEMORY_GUARD", "1", NULL) != LEAT_OK)
+  if (ctx->api->configure("LEAT_MEMORY_GUARD", "1", NULL) != LEAT_OK) {
     leati_case_skip(ctx, "configure() knows no LEAT_MEMORY_GUARD, without which nothing fails by its numbers");
+  }
   list[0] = leati_builder_constant(m, table, LEAT_F32, 1, four);
   list[1] = leati_builder_input(m, LEAT_I64, 1, two);
   leati_builder_output(m, leati_builder_node(m, "Gather", 13, 2, list));
   leat_graph *graph = leati_graph_new(ctx, m);
   leat_stream *stream = leati_stream_new(ctx);
   leat_stream *other = leati_stream_new(ctx);
-  uint64_t block = leati_case_alloc(ctx, sizeof wrong, stream);
+  uint64_t block = leati_case_alloc(ctx, sizeof(wrong), stream);
   leati_case_tensor_device(ctx, &indices, block, LEAT_I64, 1, two);
   leati_case_tensor_host(&output, got, LEAT_F32, 1, two);
 #define LAUNCH(s) ctx->api->graph->launch(graph, s, 1, in, 1, out, LEAT_ERR)
-  leati_upload(ctx, stream, block, wrong, sizeof wrong);
+  leati_upload(ctx, stream, block, wrong, sizeof(wrong));
   LEAT_CHECK_OK(ctx, LAUNCH(stream));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->stream->synchronize(stream, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, LAUNCH(stream));
-  leati_upload(ctx, other, block, right, sizeof right);
+  leati_upload(ctx, other, block, right, sizeof(right));
   LEAT_CHECK_OK(ctx, LAUNCH(other));
   leati_synchronize(ctx, other);
-  LEAT_CHECK_BYTES(ctx, want, got, sizeof want);
-  memset(got, 0, sizeof got);
+  LEAT_CHECK_BYTES(ctx, want, got, sizeof(want));
+  memset(got, 0, sizeof(got));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, LAUNCH(stream));
   LEAT_CHECK_OK(ctx, ctx->stream->clear_error(stream, LEAT_ERR));
   LEAT_CHECK_OK(ctx, LAUNCH(stream));
   leati_synchronize(ctx, stream);
-  LEAT_CHECK_BYTES(ctx, want, got, sizeof want);
+  LEAT_CHECK_BYTES(ctx, want, got, sizeof(want));
 #undef LAUNCH
   leati_case_free(ctx, block);
   leati_stream_destroy(ctx, other);
@@ -1168,13 +1208,15 @@ static void out_of_memory(leat_case_context *ctx, const void *data) {
   leati_net_device(&net, &output, block + 2 * net.size);
   leati_upload(ctx, stream, block + 2 * net.size, untouched, net.size);
   leati_synchronize(ctx, stream);
-  while (count < MOST && ctx->memory->alloc(device, FILLER, NULL, &fillers[count], NULL) == LEAT_OK)
+  while (count < MOST && ctx->memory->alloc(device, FILLER, NULL, &fillers[count], NULL) == LEAT_OK) {
     ++count;
+  }
   LEAT_CHECK_MESSAGE(ctx, count < MOST, "%u blocks of 1 MiB could be had below a limit of 192 MiB", count);
   const int32_t status = leati_net_launch(&net, graph, stream, inputs, outputs, LEAT_ERR);
   LEAT_CHECK_EITHER(ctx, LEAT_OK, LEAT_ERROR_OUT_OF_MEMORY, status);
-  while (count > 0)
+  while (count > 0) {
     leati_case_free(ctx, fillers[--count]);
+  }
   leati_download(ctx, stream, block + 2 * net.size, got, net.size);
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, status == LEAT_OK ? expected : untouched, got, net.size);
@@ -1203,9 +1245,9 @@ static void info_plausible(leat_case_context *ctx, const void *data) {
       struct {
         leat_graph_info known;
         uint64_t tail;
-      } info = {.known = {.struct_size = sizeof info}};
+      } info = {.known = {.struct_size = sizeof(info)}};
       LEAT_CHECK_OK(ctx, ctx->api->graph->info(graph, &info.known, LEAT_ERR));
-      LEAT_CHECK_U64(ctx, sizeof info, info.known.struct_size);
+      LEAT_CHECK_U64(ctx, sizeof(info), info.known.struct_size);
       LEAT_CHECK_U64(ctx, net->builder->desc.node_count, info.known.node_count);
       LEAT_CHECK_U64(ctx, launches, info.known.launch_count);
       LEAT_CHECK_MESSAGE(ctx, info.known.arena_bytes <= info.known.naive_bytes,
@@ -1218,7 +1260,7 @@ static void info_plausible(leat_case_context *ctx, const void *data) {
       leati_flight_once(net, graph, stream, ctx->seed);
     }
     leat_graph_info small = {.struct_size = LEAT_SIZE_THROUGH(leat_graph_info, launch_count) - 8};
-    leat_graph_info good = {.struct_size = sizeof good};
+    leat_graph_info good = {.struct_size = sizeof(good)};
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->api->graph->info(graph, &small, LEAT_ERR));
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->api->graph->info(graph, NULL, LEAT_ERR));
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->api->graph->info(NULL, &good, LEAT_ERR));
@@ -1238,20 +1280,22 @@ static void fusions_listed(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->api->graph->fusions(graph, &count, NULL, LEAT_ERR));
   list = g_new0(leat_graph_fusion, count + 2);
   for (uint32_t capacity = 0; capacity <= count + 1; ++capacity) {
-    memset(list, 0x77, (count + 2) * sizeof *list);
-    for (uint32_t i = 0; i < capacity; ++i)
-      list[i].struct_size = sizeof list[i];
+    memset(list, 0x77, (count + 2) * sizeof(*list));
+    for (uint32_t i = 0; i < capacity; ++i) {
+      list[i].struct_size = sizeof(list[i]);
+    }
     again = capacity;
     LEAT_CHECK_OK(ctx, ctx->api->graph->fusions(graph, &again, list, LEAT_ERR));
     LEAT_CHECK_U64(ctx, count, again);
     LEAT_CHECK_MESSAGE(ctx, list[MIN(capacity, count)].count == 0x77777777, "more is written than there is room for");
     for (uint32_t i = 0; i < MIN(capacity, count); ++i) {
-      LEAT_CHECK_MESSAGE(ctx, memchr(list[i].name, '\0', sizeof list[i].name) != NULL && list[i].name[0] != '\0',
+      LEAT_CHECK_MESSAGE(ctx, memchr(list[i].name, '\0', sizeof(list[i].name)) != NULL && list[i].name[0] != '\0',
                          "rewriting %u has no name, or one without an end", i);
       LEAT_CHECK_MESSAGE(ctx, list[i].count < net->builder->desc.node_count, "%s was done %u times in %u nodes",
                          list[i].name, list[i].count, net->builder->desc.node_count);
-      for (uint32_t k = 0; k < i; ++k)
+      for (uint32_t k = 0; k < i; ++k) {
         LEAT_CHECK_MESSAGE(ctx, strcmp(list[k].name, list[i].name) != 0, "%s is there twice", list[i].name);
+      }
     }
   }
   if (count > 0) {

@@ -20,7 +20,7 @@ typedef struct {
 static void begin(leat_case_context *ctx, broken *b, leati_net_kind kind) {
   b->ctx = ctx;
   b->net = leati_net_new(ctx, kind, false);
-  b->right = g_memdup2(b->net->builder, sizeof *b->right);
+  b->right = g_memdup2(b->net->builder, sizeof(*b->right));
 }
 
 /* The description is right again, and can be built. */
@@ -39,7 +39,7 @@ static void check_refused(broken *b, const char *file, int line, int32_t first, 
   leat_graph *graph = NULL;
   leati_case_check_status(ctx, file, line, "graph.build()", first, second,
                           ctx->api->graph->build(leati_fixture_device(ctx), &b->net->builder->desc, &graph, LEAT_ERR));
-  memcpy(b->net->builder, b->right, sizeof *b->right);
+  memcpy(b->net->builder, b->right, sizeof(*b->right));
 }
 /* Of the case's `b`. */
 #define BUILD_INVALID() check_refused(&b, __FILE__, __LINE__, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_INVALID_ARGUMENT)
@@ -82,10 +82,11 @@ static void build_null(leat_case_context *ctx, const void *data) {
   BUILD_INVALID();
   /* Names and domains may be missing. */
   m->nodes[2].name = NULL;
-  if (b.net->form.info->domain[0] == '\0')
+  if (b.net->form.info->domain[0] == '\0') {
     m->nodes[3].domain = NULL;
+  }
   leati_graph_destroy(ctx, leati_graph_new(ctx, m));
-  memcpy(m, b.right, sizeof *m);
+  memcpy(m, b.right, sizeof(*m));
   end(&b);
 }
 
@@ -94,7 +95,7 @@ static void build_structs(leat_case_context *ctx, const void *data) {
   (void)data;
   begin(ctx, &b, LEATI_NET_CHAIN);
   leati_builder *m = b.net->builder;
-  leat_attribute attribute = {.struct_size = sizeof attribute, .type = LEAT_ATTRIBUTE_INT, .name = "leat_conformance"};
+  leat_attribute attribute = {.struct_size = sizeof(attribute), .type = LEAT_ATTRIBUTE_INT, .name = "leat_conformance"};
   struct {
     leat_graph_desc known;
     uint64_t tail[2];
@@ -131,8 +132,8 @@ static void build_structs(leat_case_context *ctx, const void *data) {
   BUILD_INVALID();
   attribute.name = "leat_conformance";
   /* Longer structs are fine as long as nothing is in the part that is not known. */
-  longer.known.struct_size = sizeof longer;
-  longer_node.known.struct_size = sizeof longer_node;
+  longer.known.struct_size = sizeof(longer);
+  longer_node.known.struct_size = sizeof(longer_node);
   m->node_list[1] = &longer_node.known;
   LEAT_CHECK_OK(ctx, ctx->api->graph->build(leati_fixture_device(ctx), &longer.known, &graph, LEAT_ERR));
   leati_graph_destroy(ctx, graph);
@@ -143,11 +144,11 @@ static void build_structs(leat_case_context *ctx, const void *data) {
   longer.tail[0] = 1;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
                     ctx->api->graph->build(leati_fixture_device(ctx), &longer.known, &graph, LEAT_ERR));
-  memcpy(m, b.right, sizeof *m);
+  memcpy(m, b.right, sizeof(*m));
   /* An attribute that the operator does not know is ignored, as create() does. */
   leati_builder_attribute(m, &attribute);
   leati_graph_destroy(ctx, leati_graph_new(ctx, m));
-  memcpy(m, b.right, sizeof *m);
+  memcpy(m, b.right, sizeof(*m));
   end(&b);
 }
 
@@ -261,8 +262,9 @@ static void build_constants(leat_case_context *ctx, const void *data) {
   begin(ctx, &b, LEATI_NET_CHAIN);
   leati_builder *m = b.net->builder;
   DLTensor *value = &m->constants[2];
-  for (int32_t d = 0; d <= LEAT_MAX_RANK; ++d)
+  for (int32_t d = 0; d <= LEAT_MAX_RANK; ++d) {
     dims[d] = d < b.net->form.ndim ? b.net->form.dims[d] : 1;
+  }
   value->data = NULL;
   BUILD_REFUSED();
   value->device.device_type = kDLVulkan;
@@ -313,18 +315,20 @@ static void build_unknown(leat_case_context *ctx, const void *data) {
   (void)data;
   for (int unknown = 0; unknown < 2; ++unknown) {
     begin(ctx, &b, LEATI_NET_CHAIN);
-    if (unknown != 0)
+    if (unknown != 0) {
       b.net->builder->infos[0].ndim = b.right->infos[0].ndim = -1;
+    }
     for (int way = 0; way < 3; ++way) {
       leat_graph_node *node = &b.net->builder->nodes[3];
-      leat_error err = {.struct_size = sizeof err};
+      leat_error err = {.struct_size = sizeof(err)};
       leat_graph *graph = NULL;
       node->op = way == 0 ? "NoSuchOperator" : node->op;
       node->domain = way == 1 ? "no.such.domain" : node->domain;
       node->since_version = way == 2 ? b.net->form.info->since_version_min - 1 : node->since_version;
       node->name = "/encoder/layer.3/odd";
-      if (way == 2 && (node->since_version == 0 || node->since_version >= b.net->form.info->since_version_min))
+      if (way == 2 && (node->since_version == 0 || node->since_version >= b.net->form.info->since_version_min)) {
         continue;
+      }
       const int32_t status = ctx->api->graph->build(leati_fixture_device(ctx), &b.net->builder->desc, &graph, &err);
       /* An older form of the operator may be in the list. */
       if (way == 2 && status == LEAT_OK) {
@@ -336,9 +340,9 @@ static void build_unknown(leat_case_context *ctx, const void *data) {
                            "a node %s with the operator '%s' of domain '%s', version %u: %s (%.300s)", node->name,
                            node->op, node->domain, node->since_version, leati_case_status_name(status), err.message);
       }
-      memcpy(b.net->builder, b.right, sizeof *b.right);
+      memcpy(b.net->builder, b.right, sizeof(*b.right));
     }
-    memcpy(b.net->builder, b.right, sizeof *b.right);
+    memcpy(b.net->builder, b.right, sizeof(*b.right));
     end(&b);
   }
 }
@@ -361,8 +365,9 @@ typedef struct {
 } attempt;
 
 static void put_right(attempt *a) {
-  for (uint32_t i = 0; i < 4; ++i)
+  for (uint32_t i = 0; i < 4; ++i) {
     leati_net_device(a->net, &a->views[i], a->block + i * a->net->size);
+  }
   for (uint32_t i = 0; i < 3; ++i) {
     a->inputs[i] = &a->views[i % 2].tensor;
     a->outputs[i] = &a->views[2 + i % 2].tensor;
@@ -406,7 +411,7 @@ static void attempt_end(attempt *a) {
   leati_download(ctx, a->stream, a->block + size, got, size);
   leati_synchronize(ctx, a->stream);
   LEAT_CHECK_BYTES(ctx, expected, got, size);
-  leat_graph_info info = {.struct_size = sizeof info};
+  leat_graph_info info = {.struct_size = sizeof(info)};
   LEAT_CHECK_OK(ctx, ctx->api->graph->info(a->graph, &info, LEAT_ERR));
   LEAT_CHECK_U64(ctx, 1, info.launch_count);
   leati_case_free(ctx, a->block);
@@ -485,12 +490,13 @@ static void launch_shapes(leat_case_context *ctx, const void *data) {
     LAUNCH_INVALID();
   }
   /* All alike, but not what the graph was built for. */
-  for (uint32_t view = 0; view < 4; ++view)
+  for (uint32_t view = 0; view < 4; ++view) {
     a.views[view].shape[0] -= 1;
+  }
   LAUNCH_INVALID();
   /* Outputs have no gaps, and the order of their dimensions. */
   for (uint32_t view = 2; view < 4; ++view) {
-    memset(a.views[view].strides, 0, sizeof a.views[view].strides);
+    memset(a.views[view].strides, 0, sizeof(a.views[view].strides));
     a.views[view].tensor.strides = a.views[view].strides;
     LAUNCH_REFUSED();
   }
@@ -532,7 +538,7 @@ static void launch_places(leat_case_context *ctx, const void *data) {
     /* On the host nothing has strides. */
     t->device = (DLDevice){.device_type = kDLCPU};
     t->data = host;
-    memset(a.views[view].strides, 0, sizeof a.views[view].strides);
+    memset(a.views[view].strides, 0, sizeof(a.views[view].strides));
     t->strides = a.views[view].strides;
     LAUNCH_REFUSED();
   }
@@ -585,8 +591,9 @@ static void launch_other_device(leat_case_context *ctx, const void *data) {
   (void)data;
   leati_graph_require(ctx);
   LEAT_CHECK_OK(ctx, ctx->device->count(&count, LEAT_ERR));
-  if (count < 2)
+  if (count < 2) {
     leati_case_skip(ctx, "device.count() gives %u", count);
+  }
   attempt_begin(ctx, &a);
   LEAT_CHECK_OK(ctx, ctx->device->open(ctx->device_index == 0 ? 1 : 0, &other, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->stream->create(other, 0, &stream, LEAT_ERR));
@@ -606,14 +613,16 @@ static void launch_other_device(leat_case_context *ctx, const void *data) {
 static void prepare_require(const leat_case_context *ctx) {
   leati_graph_require(ctx);
   const leat_graph_api *api = ctx->api->graph;
-  if (api->struct_size < LEAT_SIZE_THROUGH(leat_graph_api, prepare) || api->prepare == NULL)
+  if (api->struct_size < LEAT_SIZE_THROUGH(leat_graph_api, prepare) || api->prepare == NULL) {
     leati_case_skip(ctx, "the slot graph.prepare is NULL");
+  }
 }
 
 /* Asks for what a right launch needs; the tensors have no memory yet. */
 static int32_t prepare(attempt *a, uint32_t *inout_count, leat_error *err) {
-  for (uint32_t i = 0; i < 4; ++i)
+  for (uint32_t i = 0; i < 4; ++i) {
     a->views[i].tensor.data = NULL;
+  }
   return a->ctx->api->graph->prepare(a->graph, a->input_count, a->inputs, inout_count, err);
 }
 

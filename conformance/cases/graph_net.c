@@ -4,15 +4,16 @@
 #include <string.h>
 
 void leati_graph_require(const leat_case_context *ctx) {
-  if (ctx->api->graph == NULL)
+  if (ctx->api->graph == NULL) {
     leati_case_skip(ctx, "the table graph is NULL");
+  }
 }
 
 /* ---- Descriptions ----------------------------------------------------------------------------------------------- */
 
 leati_builder *leati_builder_new(void) {
   leati_builder *m = g_new0(leati_builder, 1);
-  m->desc = (leat_graph_desc){.struct_size = sizeof m->desc,
+  m->desc = (leat_graph_desc){.struct_size = sizeof(m->desc),
                               .values = m->values,
                               .nodes = m->node_list,
                               .inputs = m->inputs,
@@ -23,10 +24,11 @@ leati_builder *leati_builder_new(void) {
 static uint32_t add_value(leati_builder *m, DLDataType dtype, int32_t ndim, const int64_t *dims) {
   const uint32_t number = m->desc.value_count++;
   g_assert(number < LEATI_BUILDER_VALUES);
-  if (ndim > 0)
-    memcpy(m->dims[number], dims, (size_t)ndim * sizeof dims[0]);
-  m->infos[number] =
-      (leat_value_info){.struct_size = sizeof m->infos[number], .ndim = ndim, .dtype = dtype, .shape = m->dims[number]};
+  if (ndim > 0) {
+    memcpy(m->dims[number], dims, (size_t)ndim * sizeof(dims[0]));
+  }
+  m->infos[number] = (leat_value_info){
+      .struct_size = sizeof(m->infos[number]), .ndim = ndim, .dtype = dtype, .shape = m->dims[number]};
   m->values[number] = &m->infos[number];
   return number;
 }
@@ -55,9 +57,9 @@ uint32_t leati_builder_node(leati_builder *m, const char *op, uint32_t since_ver
                             const uint32_t *inputs) {
   const uint32_t number = m->desc.node_count++;
   g_assert(number < LEATI_BUILDER_NODES && input_count <= LEATI_BUILDER_INPUTS);
-  memcpy(m->node_inputs[number], inputs, input_count * sizeof inputs[0]);
-  g_snprintf(m->names[number], sizeof m->names[number], "node%u", number);
-  m->nodes[number] = (leat_graph_node){.struct_size = sizeof m->nodes[number],
+  memcpy(m->node_inputs[number], inputs, input_count * sizeof(inputs[0]));
+  g_snprintf(m->names[number], sizeof(m->names[number]), "node%u", number);
+  m->nodes[number] = (leat_graph_node){.struct_size = sizeof(m->nodes[number]),
                                        .since_version = since_version,
                                        .name = m->names[number],
                                        .op = op,
@@ -88,11 +90,12 @@ void leati_builder_output(leati_builder *m, uint32_t value) {
 
 leat_graph *leati_graph_new(leat_case_context *ctx, const leati_builder *builder) {
   leat_graph *graph = NULL;
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   leati_graph_require(ctx);
   const int32_t status = ctx->api->graph->build(leati_fixture_device(ctx), &builder->desc, &graph, &err);
-  if (status == LEAT_ERROR_NOT_SUPPORTED)
+  if (status == LEAT_ERROR_NOT_SUPPORTED) {
     leati_case_lack(ctx, "a graph", "graph.build() says: %s", err.message);
+  }
   LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK && graph != NULL, "graph.build() gives %s (%s)",
                      leati_case_status_name(status), err.message);
   return graph;
@@ -107,8 +110,9 @@ void leati_graph_destroy(leat_case_context *ctx, leat_graph *graph) {
 /* A node that takes two values in turn, as often as its operator has inputs. */
 static uint32_t add_node(leati_net *net, uint32_t a, uint32_t b) {
   uint32_t inputs[LEATI_FORM_INPUTS];
-  for (uint32_t i = 0; i < net->form.inputs; ++i)
+  for (uint32_t i = 0; i < net->form.inputs; ++i) {
     inputs[i] = i % 2 == 0 ? a : b;
+  }
   const uint32_t made =
       leati_builder_node(net->builder, net->form.info->name, net->form.since_version, net->form.inputs, inputs);
   net->builder->nodes[net->builder->desc.node_count - 1].domain = net->form.info->domain;
@@ -168,8 +172,9 @@ static void build(leati_net *net, leati_net_kind kind, bool unknown) {
     case LEATI_NET_DEEP:
       for (uint32_t i = 0; i < 9; ++i) {
         v[i] = i < 3 ? add_node(net, i == 0 ? x : y, i == 1 ? y : x) : add_node(net, v[i - 3], v[i - 1 - i % 2]);
-        if (kind == LEATI_NET_WIDE || i == 8)
+        if (kind == LEATI_NET_WIDE || i == 8) {
           leati_builder_output(m, v[i]);
+        }
       }
       break;
   }
@@ -184,8 +189,9 @@ leati_net *leati_net_new(leat_case_context *ctx, leati_net_kind kind, bool unkno
   leati_form_describe(&net->form, &d);
   LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &d.desc, &net->op, LEAT_ERR));
   net->size = net->form.dtype.bits / 8u;
-  for (int32_t i = 0; i < net->form.ndim; ++i)
+  for (int32_t i = 0; i < net->form.ndim; ++i) {
     net->size *= (uint64_t)net->form.dims[i];
+  }
   net->constant = numbers(net, 4711);
   net->builder = leati_builder_new();
   build(net, kind, unknown);
@@ -228,8 +234,9 @@ uint8_t *leati_net_expected(const leati_net *net, uint32_t seed) {
   leat_case_tensor *views = g_new0(leat_case_tensor, m->desc.value_count);
   for (uint32_t i = 0; i < m->desc.value_count; ++i) {
     leati_net_device(net, &views[i], block + i * net->size);
-    if (m->infos[i].value != NULL)
+    if (m->infos[i].value != NULL) {
       leati_upload(ctx, stream, block + i * net->size, net->constant, net->size);
+    }
   }
   for (uint32_t i = 0; i < m->desc.input_count; ++i) {
     uint8_t *bytes = leati_net_input(net, i, seed);
@@ -238,12 +245,14 @@ uint8_t *leati_net_expected(const leati_net *net, uint32_t seed) {
   }
   for (uint32_t i = 0; i < m->desc.node_count; ++i) {
     const leat_case_tensor *inputs[LEATI_FORM_INPUTS];
-    for (uint32_t k = 0; k < net->form.inputs; ++k)
+    for (uint32_t k = 0; k < net->form.inputs; ++k) {
       inputs[k] = &views[m->node_inputs[i][k]];
+    }
     leati_op_invoke(ctx, net->op, stream, net->form.inputs, inputs, &views[m->node_outputs[i][0]]);
   }
-  for (uint32_t i = 0; i < m->desc.output_count; ++i)
+  for (uint32_t i = 0; i < m->desc.output_count; ++i) {
     leati_download(ctx, stream, block + m->outputs[i] * net->size, out + i * net->size, net->size);
+  }
   leati_synchronize(ctx, stream);
   leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
@@ -256,10 +265,12 @@ int32_t leati_net_launch(const leati_net *net, const leat_graph *graph, leat_str
   const DLTensor *in[LEATI_BUILDER_INPUTS];
   const DLTensor *out[LEATI_BUILDER_NODES];
   const leat_graph_desc *desc = &net->builder->desc;
-  for (uint32_t i = 0; i < desc->input_count; ++i)
+  for (uint32_t i = 0; i < desc->input_count; ++i) {
     in[i] = &inputs[i].tensor;
-  for (uint32_t i = 0; i < desc->output_count; ++i)
+  }
+  for (uint32_t i = 0; i < desc->output_count; ++i) {
     out[i] = outputs[i] != NULL ? &outputs[i]->tensor : NULL;
+  }
   return net->ctx->api->graph->launch(graph, stream, desc->input_count, in, desc->output_count, out, err);
 }
 
@@ -283,15 +294,17 @@ leati_flight *leati_flight_begin(const leati_net *net, const leat_graph *graph, 
   flight->net = net;
   flight->seed = seed;
   flight->got = g_malloc0(desc->output_count * net->size);
-  for (uint32_t i = 0; i < tensors; ++i)
+  for (uint32_t i = 0; i < tensors; ++i) {
     leati_net_device(net, &views[i], block + i * net->size);
+  }
   for (uint32_t i = 0; i < desc->input_count; ++i) {
     uint8_t *bytes = leati_net_input(net, i, seed);
     leati_upload(ctx, stream, block + i * net->size, bytes, net->size);
     g_free(bytes);
   }
-  for (uint32_t i = 0; i < desc->output_count; ++i)
+  for (uint32_t i = 0; i < desc->output_count; ++i) {
     outputs[i] = &views[desc->input_count + i];
+  }
   LEAT_CHECK_OK(ctx, leati_net_launch(net, graph, stream, views, outputs, LEAT_ERR));
   leati_download(ctx, stream, out, flight->got, desc->output_count * net->size);
   leati_case_free(ctx, block);

@@ -42,8 +42,9 @@ static int64_t draw(drawn *d, int64_t least, int64_t most) {
 
 static int64_t count_of(int32_t ndim, const int64_t *dims) {
   int64_t count = 1;
-  for (int32_t i = 0; i < ndim; ++i)
+  for (int32_t i = 0; i < ndim; ++i) {
     count *= dims[i];
+  }
   return count;
 }
 
@@ -55,7 +56,7 @@ static uint32_t node(drawn *d, const char *op, uint32_t version, uint32_t a, uin
 }
 
 static uint32_t list_of(drawn *d, int32_t ndim, int64_t count, const int64_t *numbers) {
-  int64_t *copy = g_memdup2(numbers, (size_t)count * sizeof numbers[0]);
+  int64_t *copy = g_memdup2(numbers, (size_t)count * sizeof(numbers[0]));
   g_ptr_array_add(d->owned, copy);
   return leati_builder_constant(d->builder, copy, LEAT_I64, ndim, &count);
 }
@@ -64,13 +65,13 @@ static uint32_t list_of(drawn *d, int32_t ndim, int64_t count, const int64_t *nu
 static void attribute(drawn *d, const char *name, int64_t count, const int64_t *numbers) {
   leat_attribute *a = g_new0(leat_attribute, 1);
   g_ptr_array_add(d->owned, a);
-  *a = (leat_attribute){.struct_size = sizeof *a, .type = LEAT_ATTRIBUTE_INT, .name = name};
+  *a = (leat_attribute){.struct_size = sizeof(*a), .type = LEAT_ATTRIBUTE_INT, .name = name};
   if (count == 0) {
     a->i = numbers[0];
   } else {
     a->type = LEAT_ATTRIBUTE_INTS;
     a->count = (uint32_t)count;
-    a->ints = g_memdup2(numbers, (size_t)count * sizeof numbers[0]);
+    a->ints = g_memdup2(numbers, (size_t)count * sizeof(numbers[0]));
     g_ptr_array_add(d->owned, (int64_t *)(uintptr_t)a->ints);
   }
   leati_builder_attribute(d->builder, a);
@@ -79,8 +80,9 @@ static void attribute(drawn *d, const char *name, int64_t count, const int64_t *
 /* A value is an output once. */
 static void make_output(drawn *d, const tensor *t) {
   bool fits = d->output_count < OUTPUTS;
-  for (uint32_t i = 0; i < d->output_count; ++i)
+  for (uint32_t i = 0; i < d->output_count; ++i) {
     fits = fits && d->outputs[i].value != t->value;
+  }
   if (fits) {
     d->outputs[d->output_count++] = *t;
     leati_builder_output(d->builder, t->value);
@@ -103,7 +105,7 @@ static picked all_of(const tensor *t) {
 /* Takes the elements out of `t`. */
 static void pick(const tensor *t, const picked *p, uint32_t value, tensor *out) {
   *out = (tensor){.value = value, .ndim = p->ndim};
-  memcpy(out->dims, p->dims, sizeof out->dims);
+  memcpy(out->dims, p->dims, sizeof(out->dims));
   for (int64_t i = 0; i < count_of(p->ndim, p->dims); ++i) {
     int64_t rest = i;
     int64_t at = p->first;
@@ -175,14 +177,16 @@ static uint32_t gathered(drawn *d, const tensor *t, picked *p) {
 /* Either half; the other one is named and left. */
 static uint32_t halved(drawn *d, const tensor *t, picked *p) {
   const int64_t axis = draw(d, 0, t->ndim - 1);
-  if (t->dims[axis] % 2 != 0)
+  if (t->dims[axis] % 2 != 0) {
     return sliced(d, t, p);
+  }
   const uint32_t first = node(d, "Split", 13, t->value, LEAT_GRAPH_NO_VALUE);
   const uint32_t second = leati_builder_more(d->builder);
   attribute(d, "axis", 0, &axis);
   p->dims[axis] /= 2;
-  if (draw(d, 0, 1) == 0)
+  if (draw(d, 0, 1) == 0) {
     return first;
+  }
   p->first = p->dims[axis] * p->strides[axis];
   return second;
 }
@@ -203,8 +207,9 @@ static uint32_t reshaped(drawn *d, const tensor *t, picked *p) {
   const int64_t joined = at == t->ndim - 1 ? at - 1 : at;
   for (int32_t i = 0, k = 0; i < t->ndim; ++i, ++k) {
     dims[k] = t->dims[i];
-    if (i == joined)
+    if (i == joined) {
       dims[k] *= t->dims[++i];
+    }
   }
   const tensor other = {.ndim = t->ndim - 1, .dims = {dims[0], dims[1], dims[2]}};
   *p = all_of(&other);
@@ -214,10 +219,12 @@ static uint32_t reshaped(drawn *d, const tensor *t, picked *p) {
 /* One dimension of one becomes more. */
 static uint32_t expanded(drawn *d, const tensor *t, picked *p) {
   int32_t axis = 0;
-  while (axis < t->ndim && (t->dims[axis] != 1 || count_of(t->ndim, t->dims) * 3 > MOST))
+  while (axis < t->ndim && (t->dims[axis] != 1 || count_of(t->ndim, t->dims) * 3 > MOST)) {
     ++axis;
-  if (axis == t->ndim)
+  }
+  if (axis == t->ndim) {
     return transposed(d, t, p);
+  }
   p->dims[axis] = draw(d, 2, 3);
   p->strides[axis] = 0;
   return node(d, "Expand", 13, t->value, list_of(d, 1, t->ndim, p->dims));
@@ -237,8 +244,9 @@ static void pick_once(drawn *d, const tensor *t, tensor *out) {
 static void negate(drawn *d, const tensor *t, tensor *out) {
   *out = *t;
   out->value = node(d, "Neg", 13, t->value, LEAT_GRAPH_NO_VALUE);
-  for (int64_t i = 0; i < count_of(t->ndim, t->dims); ++i)
+  for (int64_t i = 0; i < count_of(t->ndim, t->dims); ++i) {
     out->elements[i] = -t->elements[i];
+  }
 }
 
 /* A tensor behind itself or its negative, along the first dimension. */
@@ -246,8 +254,9 @@ static void join(drawn *d, const tensor *t, bool itself, tensor *out) {
   const int64_t count = count_of(t->ndim, t->dims);
   const int64_t axis = 0;
   tensor other = *t;
-  if (!itself)
+  if (!itself) {
     negate(d, t, &other);
+  }
   *out = *t;
   out->dims[0] *= 2;
   memcpy(out->elements, other.elements, (size_t)count * sizeof(float));
@@ -266,8 +275,9 @@ static void multiply(drawn *d, const tensor *t, tensor *out) {
   *out = (tensor){.ndim = 2, .dims = {rows, rows}};
   out->value = node(d, "MatMul", 13, t->value, turned);
   for (int64_t i = 0; i < rows * rows; ++i) {
-    for (int64_t k = 0; k < columns; ++k)
+    for (int64_t k = 0; k < columns; ++k) {
       out->elements[i] += t->elements[i / rows * columns + k] * t->elements[i % rows * columns + k];
+    }
   }
 }
 
@@ -282,8 +292,9 @@ static void take(drawn *d, const tensor *t) {
     case 1:
       out = *t;
       out.value = node(d, "Add", 14, t->value, t->value);
-      for (int64_t i = 0; i < count; ++i)
+      for (int64_t i = 0; i < count; ++i) {
         out.elements[i] *= 2;
+      }
       make_output(d, &out);
       break;
     case 2:
@@ -313,19 +324,22 @@ static void draw_graph(drawn *d, uint32_t seed, tensor *input) {
                .rand = g_rand_new_with_seed(seed),
                .owned = g_ptr_array_new_with_free_func(g_free)};
   *input = (tensor){.ndim = 3, .dims = {draw(d, 1, 6), draw(d, 1, 6), draw(d, 1, 6)}};
-  for (int64_t i = 0; i < count_of(3, input->dims); ++i)
+  for (int64_t i = 0; i < count_of(3, input->dims); ++i) {
     input->elements[i] = (float)draw(d, -9, 9);
+  }
   input->value = leati_builder_input(d->builder, LEAT_F32, 3, input->dims);
   tensor now = *input;
-  if (draw(d, 0, 1) == 0)
+  if (draw(d, 0, 1) == 0) {
     negate(d, input, &now);
+  }
   const int64_t length = draw(d, 1, 5);
   for (int64_t i = 0; i < length && count_of(now.ndim, now.dims) != 0 && now.ndim > 0; ++i) {
     tensor next;
     pick_once(d, &now, &next);
     now = next;
-    if (draw(d, 0, 2) == 0)
+    if (draw(d, 0, 2) == 0) {
       take(d, &now);
+    }
   }
   take(d, &now);
 }
@@ -350,33 +364,36 @@ static void launch(leat_case_context *ctx, const drawn *d, const tensor *input, 
     leat_case_tensor out[OUTPUTS];
     const DLTensor *inputs[1] = {&in.tensor};
     const DLTensor *outputs[OUTPUTS];
-    memcpy(elements, input->elements, sizeof elements);
+    memcpy(elements, input->elements, sizeof(elements));
     if (way < 8) {
       leati_case_tensor_device(ctx, &in, block + offset, LEAT_F32, input->ndim, input->dims);
-      leati_upload(ctx, stream, block + offset, elements, sizeof elements);
+      leati_upload(ctx, stream, block + offset, elements, sizeof(elements));
     } else {
       leati_case_tensor_host(&in, elements, LEAT_F32, input->ndim, input->dims);
     }
     for (uint32_t o = 0; o < d->output_count; ++o) {
       const tensor *t = &d->outputs[o];
-      if ((way + o) % 3 != 0)
+      if ((way + o) % 3 != 0) {
         leati_case_tensor_device(ctx, &out[o], block + (1 + o) * room + offset, LEAT_F32, t->ndim, t->dims);
-      else
+      } else {
         leati_case_tensor_host(&out[o], got[o], LEAT_F32, t->ndim, t->dims);
+      }
       outputs[o] = &out[o].tensor;
     }
     LEAT_CHECK_OK(ctx, ctx->api->graph->launch(graph, stream, 1, inputs, d->output_count, outputs, LEAT_ERR));
     for (uint32_t o = 0; o < d->output_count; ++o) {
-      if ((way + o) % 3 != 0)
-        leati_download(ctx, stream, block + (1 + o) * room + offset, got[o], sizeof got[o]);
+      if ((way + o) % 3 != 0) {
+        leati_download(ctx, stream, block + (1 + o) * room + offset, got[o], sizeof(got[o]));
+      }
     }
     leati_synchronize(ctx, stream);
     for (uint32_t o = 0; o < d->output_count; ++o) {
       const tensor *t = &d->outputs[o];
-      for (int64_t i = 0; i < count_of(t->ndim, t->dims); ++i)
+      for (int64_t i = 0; i < count_of(t->ndim, t->dims); ++i) {
         LEAT_CHECK_MESSAGE(ctx, got[o][i] == t->elements[i],
                            "seed %u, way %u: output %u, of value %u, is %g in element %d, expected %g", seed, way, o,
                            t->value, (double)got[o][i], (int)i, (double)t->elements[i]);
+      }
     }
   }
   leati_case_free(ctx, block);
@@ -395,14 +412,16 @@ static void run_drawn(leat_case_context *ctx, uint32_t seed) {
 static void chains(leat_case_context *ctx, const void *data) {
   (void)data;
   leati_graph_require(ctx);
-  for (uint32_t i = 0; i < CHAINS; ++i)
+  for (uint32_t i = 0; i < CHAINS; ++i) {
     run_drawn(ctx, CHAINS * ctx->seed + i);
+  }
 }
 
 static void chains_of_thread(leat_case_context *ctx, uint32_t index, void *data) {
   (void)data;
-  for (uint32_t i = 0; i < CHAINS_OF_A_THREAD; ++i)
+  for (uint32_t i = 0; i < CHAINS_OF_A_THREAD; ++i) {
     run_drawn(ctx, CHAINS * ctx->seed + CHAINS_OF_A_THREAD * index + i);
+  }
 }
 
 static void chains_of_threads(leat_case_context *ctx, const void *data) {

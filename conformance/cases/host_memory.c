@@ -23,7 +23,7 @@ static void give(leat_case_context *ctx, void *memory) {
 }
 
 static leat_memory_stats stats_of(leat_case_context *ctx) {
-  leat_memory_stats stats = {.struct_size = sizeof stats};
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
   LEAT_CHECK_OK(ctx, ctx->memory->stats(leati_fixture_device(ctx), &stats, LEAT_ERR));
   return stats;
 }

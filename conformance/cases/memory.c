@@ -10,7 +10,7 @@
 #include "fixture.h"
 
 static leat_memory_stats stats_of(leat_case_context *ctx) {
-  leat_memory_stats stats = {.struct_size = sizeof stats};
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
   LEAT_CHECK_OK(ctx, ctx->memory->stats(leati_fixture_device(ctx), &stats, LEAT_ERR));
   return stats;
 }
@@ -38,18 +38,21 @@ static void alloc_sizes(leat_case_context *ctx, const void *data) {
     /* The first and the last byte of each block are there. */
     const uint8_t in[2] = {(uint8_t)(i + 1), (uint8_t)(i + 101)};
     leati_upload(ctx, stream, blocks[i], &in[0], 1);
-    if (sizes[i] > 1)
+    if (sizes[i] > 1) {
       leati_upload(ctx, stream, blocks[i] + sizes[i] - 1, &in[1], 1);
+    }
   }
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
     uint8_t out[2] = {0};
     leati_download(ctx, stream, blocks[i], &out[0], 1);
-    if (sizes[i] > 1)
+    if (sizes[i] > 1) {
       leati_download(ctx, stream, blocks[i] + sizes[i] - 1, &out[1], 1);
+    }
     leati_synchronize(ctx, stream);
     LEAT_CHECK_U64(ctx, i + 1, out[0]);
-    if (sizes[i] > 1)
+    if (sizes[i] > 1) {
       LEAT_CHECK_U64(ctx, i + 101, out[1]);
+    }
     leati_case_free(ctx, blocks[i]);
   }
   leati_stream_destroy(ctx, stream);
@@ -69,7 +72,7 @@ static void alloc_zero(leat_case_context *ctx, const void *data) {
 
 static void alloc_huge(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
-  leat_device_info info = {.struct_size = sizeof info};
+  leat_device_info info = {.struct_size = sizeof(info)};
   uint64_t sizes[8];
   uint64_t address;
   (void)data;
@@ -205,8 +208,9 @@ static void stats_consistent(leat_case_context *ctx, const void *data) {
   LEAT_CHECK(ctx, held.reserved_peak >= held.reserved_bytes);
   LEAT_CHECK(ctx, held.driver_call_count >= 1);
   LEAT_CHECK_U64(ctx, 0, held.reserved);
-  for (size_t i = 0; i < G_N_ELEMENTS(blocks); ++i)
+  for (size_t i = 0; i < G_N_ELEMENTS(blocks); ++i) {
     leati_case_free(ctx, blocks[i]);
+  }
   end = stats_of(ctx);
   LEAT_CHECK_U64(ctx, begin.live_block_count, end.live_block_count);
   LEAT_CHECK_U64(ctx, begin.allocated_bytes, end.allocated_bytes);
@@ -215,11 +219,11 @@ static void stats_consistent(leat_case_context *ctx, const void *data) {
 }
 
 static void stats_bad(leat_case_context *ctx, const void *data) {
-  leat_memory_stats stats = {.struct_size = sizeof stats - 1};
+  leat_memory_stats stats = {.struct_size = sizeof(stats) - 1};
   (void)data;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->stats(leati_fixture_device(ctx), &stats, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->stats(leati_fixture_device(ctx), NULL, LEAT_ERR));
-  stats.struct_size = sizeof stats;
+  stats.struct_size = sizeof(stats);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->stats(NULL, &stats, LEAT_ERR));
 }
 
@@ -230,8 +234,9 @@ static void stats_cached(leat_case_context *ctx, const void *data) {
   leat_memory_stats end;
   uint64_t blocks[BLOCKS];
   (void)data;
-  for (size_t i = 0; i < BLOCKS; ++i)
+  for (size_t i = 0; i < BLOCKS; ++i) {
     blocks[i] = leati_case_alloc(ctx, SIZE, NULL);
+  }
   held = stats_of(ctx);
   LEAT_CHECK_MESSAGE(ctx, held.cached_bytes <= held.reserved_bytes - held.allocated_bytes,
                      "%" G_GUINT64_FORMAT " bytes of %" G_GUINT64_FORMAT " are called cached while %" G_GUINT64_FORMAT
@@ -240,8 +245,9 @@ static void stats_cached(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_MESSAGE(ctx, held.limit_bytes >= held.reserved_bytes,
                      "%" G_GUINT64_FORMAT " bytes are reserved, above the limit of %" G_GUINT64_FORMAT,
                      held.reserved_bytes, held.limit_bytes);
-  for (size_t i = 0; i < BLOCKS; ++i)
+  for (size_t i = 0; i < BLOCKS; ++i) {
     leati_case_free(ctx, blocks[i]);
+  }
   LEAT_CHECK_OK(ctx, ctx->device->synchronize(device, LEAT_ERR));
   end = stats_of(ctx);
   LEAT_CHECK_MESSAGE(ctx, end.cached_bytes <= end.reserved_bytes && end.cached_bytes + SIZE > end.reserved_bytes,
@@ -283,8 +289,9 @@ enum { CLASSES_MAX = 1024 };
 /* Reads all classes; `out` has CLASSES_MAX elements. */
 static uint32_t classes_of(leat_case_context *ctx, leat_memory_class *out) {
   uint32_t count = CLASSES_MAX;
-  for (uint32_t i = 0; i < CLASSES_MAX; ++i)
-    out[i] = (leat_memory_class){.struct_size = sizeof out[i]};
+  for (uint32_t i = 0; i < CLASSES_MAX; ++i) {
+    out[i] = (leat_memory_class){.struct_size = sizeof(out[i])};
+  }
   LEAT_CHECK_OK(ctx, ctx->memory->classes(leati_fixture_device(ctx), &count, out, LEAT_ERR));
   LEAT_CHECK_MESSAGE(ctx, count <= CLASSES_MAX, "there are %u size classes", count);
   return count;
@@ -323,22 +330,26 @@ static void classes_add_up(leat_case_context *ctx, const void *data) {
   uint64_t blocks[G_N_ELEMENTS(sizes)][EACH];
   (void)data;
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
-    for (int j = 0; j < EACH; ++j)
+    for (int j = 0; j < EACH; ++j) {
       blocks[i][j] = leati_case_alloc(ctx, sizes[i], NULL);
+    }
   }
   check_sums(ctx, classes);
   for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
-    for (int j = 0; j < EACH - 1; ++j)
+    for (int j = 0; j < EACH - 1; ++j) {
       leati_case_free(ctx, blocks[i][j]);
+    }
   }
   check_sums(ctx, classes);
   LEAT_CHECK_OK(ctx, ctx->memory->trim(leati_fixture_device(ctx), NULL, LEAT_ERR));
   check_sums(ctx, classes);
-  for (int i = 0; i < 300; ++i)
+  for (int i = 0; i < 300; ++i) {
     leati_case_free(ctx, leati_case_alloc(ctx, 5000, NULL));
+  }
   check_sums(ctx, classes);
-  for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i)
+  for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
     leati_case_free(ctx, blocks[i][EACH - 1]);
+  }
   g_free(classes);
 }
 
@@ -346,7 +357,7 @@ static void classes_bad(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
   uint64_t small = leati_case_alloc(ctx, 300, NULL);
   uint64_t large = leati_case_alloc(ctx, 300000, NULL);
-  leat_memory_class two[2] = {{.struct_size = sizeof two[0]}, {.struct_size = sizeof two[1], .block_size = 77}};
+  leat_memory_class two[2] = {{.struct_size = sizeof(two[0])}, {.struct_size = sizeof(two[1]), .block_size = 77}};
   uint32_t all = 0;
   uint32_t count = 1;
   (void)data;
@@ -361,7 +372,7 @@ static void classes_bad(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->classes(device, NULL, two, LEAT_ERR));
   count = 1;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->classes(device, &count, NULL, LEAT_ERR));
-  two[0].struct_size = sizeof two[0] - 1;
+  two[0].struct_size = sizeof(two[0]) - 1;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->memory->classes(device, &count, two, LEAT_ERR));
   leati_case_free(ctx, small);
   leati_case_free(ctx, large);
@@ -372,14 +383,14 @@ static void trim_returns(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
   uint8_t in[2000];
   uint8_t out[2000] = {0};
-  uint64_t kept = leati_case_alloc(ctx, sizeof in, stream);
+  uint64_t kept = leati_case_alloc(ctx, sizeof(in), stream);
   uint64_t large = leati_case_alloc(ctx, 96 << 20, NULL);
   uint64_t released = UINT64_MAX;
   leat_memory_stats before;
   leat_memory_stats after;
   (void)data;
-  leati_pattern(in, sizeof in, 3);
-  leati_upload(ctx, stream, kept, in, sizeof in);
+  leati_pattern(in, sizeof(in), 3);
+  leati_upload(ctx, stream, kept, in, sizeof(in));
   leati_synchronize(ctx, stream);
   leati_case_free(ctx, large);
   before = stats_of(ctx);
@@ -395,9 +406,9 @@ static void trim_returns(leat_case_context *ctx, const void *data) {
                      " in use, after a free block of 96 MiB should have gone back to the driver",
                      after.reserved_bytes, after.allocated_bytes);
   LEAT_CHECK_OK(ctx, ctx->memory->trim(device, NULL, LEAT_ERR));
-  leati_download(ctx, stream, kept, out, sizeof out);
+  leati_download(ctx, stream, kept, out, sizeof(out));
   leati_synchronize(ctx, stream);
-  LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
+  LEAT_CHECK_BYTES(ctx, in, out, sizeof(in));
   leati_case_free(ctx, kept);
   leati_stream_destroy(ctx, stream);
 }
@@ -449,8 +460,9 @@ static void limit_recovers(leat_case_context *ctx, const void *data) {
   stream = leati_stream_new(ctx);
   for (int round = 0; round < 3; ++round) {
     for (count = 0; count < MOST; ++count) {
-      if (ctx->memory->alloc(device, SIZE, stream, &blocks[count], LEAT_ERR) != LEAT_OK)
+      if (ctx->memory->alloc(device, SIZE, stream, &blocks[count], LEAT_ERR) != LEAT_OK) {
         break;
+      }
       leati_pattern(in, SEEN, count + 100 * (uint32_t)round);
       const int32_t uploaded = leati_try_upload(ctx, stream, blocks[count] + SIZE - SEEN, in, SEEN);
       if (uploaded == LEAT_ERROR_OUT_OF_MEMORY) {
@@ -471,8 +483,9 @@ static void limit_recovers(leat_case_context *ctx, const void *data) {
     /* One released is one to have, in any of its forms; the others are untouched. */
     leati_case_free(ctx, blocks[--count]);
     leati_case_free(ctx, leati_case_alloc(ctx, SIZE - 1000, stream));
-    for (uint64_t size = 100; size < SIZE; size *= 7)
+    for (uint64_t size = 100; size < SIZE; size *= 7) {
       leati_case_free(ctx, leati_case_alloc(ctx, size, NULL));
+    }
     while (count > 0) {
       --count;
       leati_download(ctx, stream, blocks[count] + SIZE - SEEN, out, SEEN);
@@ -509,8 +522,9 @@ static void limit_reclaims(leat_case_context *ctx, const void *data) {
       check_limit(ctx);
     }
     leati_copy(ctx, stream, blocks[0], blocks[1], size);
-    for (int i = 0; i < BLOCKS; ++i)
+    for (int i = 0; i < BLOCKS; ++i) {
       leati_case_free(ctx, blocks[i]);
+    }
     leati_synchronize(ctx, stream);
     cached = cached || stats_of(ctx).cached_bytes > 4 * size;
     allocated += BLOCKS * size;
@@ -573,8 +587,9 @@ static void limit_threads_work(leat_case_context *ctx, uint32_t index, void *dat
     leati_case_free(ctx, held[i % HELD]);
     held[i % HELD] = address;
   }
-  for (int k = 0; k < HELD; ++k)
+  for (int k = 0; k < HELD; ++k) {
     leati_case_free(ctx, held[k]);
+  }
   g_rand_free(random);
   leati_stream_destroy(ctx, stream);
 }
@@ -602,17 +617,20 @@ static void memory_flat(leat_case_context *ctx, const void *data) {
   (void)data;
   for (uint32_t run = 0; run < RUNS; ++run) {
     uint64_t blocks[G_N_ELEMENTS(sizes)];
-    if (run == FIRST)
+    if (run == FIRST) {
       first = stats_of(ctx);
-    for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i)
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
       blocks[i] = leati_case_alloc(ctx, sizes[i], stream);
+    }
     leati_pattern(in, SIZE, run);
     leati_upload(ctx, stream, blocks[0], in, SIZE);
     leati_copy(ctx, stream, blocks[0], blocks[2], SIZE);
     leati_copy(ctx, stream, blocks[2], blocks[3], SIZE);
     leati_download(ctx, stream, blocks[3], out, SIZE);
-    for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i)
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); ++i) {
       leati_case_free(ctx, blocks[i]);
+    }
     leati_synchronize(ctx, stream);
     LEAT_CHECK_BYTES(ctx, in, out, SIZE);
   }
@@ -778,8 +796,9 @@ static void record_delays(leat_case_context *ctx, const void *data) {
   uint8_t *in = bytes;
   uint8_t *other = bytes + SIZE;
   uint8_t *out = bytes + 2 * SIZE;
-  for (int i = 0; i < streams; ++i)
+  for (int i = 0; i < streams; ++i) {
     finished[i] = leati_event_new(ctx);
+  }
   for (uint32_t round = 0; round < ROUNDS; ++round) {
     uint64_t block = leati_case_alloc(ctx, SIZE, owner);
     uint64_t next[NEXT];
@@ -791,40 +810,48 @@ static void record_delays(leat_case_context *ctx, const void *data) {
       users[i] = leati_stream_new(ctx);
       LEAT_CHECK_OK(ctx, ctx->stream->wait_event(users[i], written, LEAT_ERR));
       if (kind == RECORD_OFTEN) {
-        for (int j = 0; j < 10; ++j)
+        for (int j = 0; j < 10; ++j) {
           LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, block + (uint64_t)j, users[i], LEAT_ERR));
+        }
       }
       leati_stream_load(ctx, users[i]);
-      if (kind == RECORD_EVENT)
+      if (kind == RECORD_EVENT) {
         leati_download(ctx, users[i], block, out + i * SIZE, SIZE);
+      }
       LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, block, users[i], LEAT_ERR));
       LEAT_CHECK_OK(ctx, ctx->event->record(finished[i], users[i], LEAT_ERR));
-      if (kind == RECORD_GONE)
+      if (kind == RECORD_GONE) {
         leati_stream_destroy(ctx, users[i]);
+      }
     }
     leati_case_free(ctx, block);
     for (int i = 0; i < NEXT; ++i) {
       next[i] = leati_case_alloc(ctx, SIZE, i % 2 == 0 ? owner : NULL);
       if (next[i] == block) {
         /* Asked after the allocation: if they have finished by then only, the reuse was early, but did no harm yet. */
-        for (int j = 0; j < streams; ++j)
+        for (int j = 0; j < streams; ++j) {
           LEAT_CHECK_OK(ctx, ctx->event->query(finished[j], LEAT_ERR));
+        }
       }
       leati_upload(ctx, owner, next[i], other, SIZE);
     }
     leati_synchronize(ctx, owner);
     for (int i = 0; i < streams; ++i) {
       LEAT_CHECK_OK(ctx, ctx->event->wait(finished[i], -1, LEAT_ERR));
-      if (kind == RECORD_EVENT)
+      if (kind == RECORD_EVENT) {
         LEAT_CHECK_BYTES(ctx, in, out + i * SIZE, SIZE);
-      if (kind != RECORD_GONE)
+      }
+      if (kind != RECORD_GONE) {
         leati_stream_destroy(ctx, users[i]);
+      }
     }
-    for (int i = 0; i < NEXT; ++i)
+    for (int i = 0; i < NEXT; ++i) {
       leati_case_free(ctx, next[i]);
+    }
   }
-  for (int i = 0; i < streams; ++i)
+  for (int i = 0; i < streams; ++i) {
     leati_event_destroy(ctx, finished[i]);
+  }
   leati_event_destroy(ctx, written);
   leati_stream_destroy(ctx, owner);
   g_free(bytes);
@@ -881,8 +908,9 @@ static void consume(leat_case_context *ctx, uint32_t index, exchange *all) {
     LEAT_CHECK_OK(ctx, ctx->memory->record_stream(device, one->address, stream, LEAT_ERR));
     /* Freed while the download is on its way, by a thread that did not make it. */
     leati_case_free(ctx, one->address);
-    if ((i + index) % 4 == 0)
+    if ((i + index) % 4 == 0) {
       leati_case_free(ctx, leati_case_alloc(ctx, one->size, NULL));
+    }
     leati_synchronize(ctx, stream);
     leati_pattern(in, one->size, one->tag);
     LEAT_CHECK_BYTES(ctx, in, out, one->size);
@@ -932,8 +960,9 @@ static void threads_exchange(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->device->synchronize(leati_fixture_device(ctx), LEAT_ERR));
   LEAT_CHECK_U64(ctx, 0, stats_of(ctx).live_block_count);
   LEAT_CHECK_U64(ctx, 0, stats_of(ctx).allocated_bytes);
-  for (int i = 0; i < PARCELS; ++i)
+  for (int i = 0; i < PARCELS; ++i) {
     leati_event_destroy(ctx, parcels[i].written);
+  }
   g_async_queue_unref(all.full);
   g_async_queue_unref(all.empty);
 }
@@ -966,8 +995,9 @@ static void stress_thread(leat_case_context *ctx, uint32_t index, void *data) {
     leati_pattern(in, sizes[slot], tags[slot]);
     leati_upload(ctx, stream, blocks[slot], in, sizes[slot]);
   }
-  for (uint32_t slot = 0; slot < HELD; ++slot)
+  for (uint32_t slot = 0; slot < HELD; ++slot) {
     leati_case_free(ctx, blocks[slot]);
+  }
   leati_stream_destroy(ctx, stream);
   g_free(in);
   g_free(out);
@@ -995,8 +1025,9 @@ static void free_other_thread(leat_case_context *ctx, const void *data) {
   uint64_t blocks[8];
   leat_memory_stats begin = stats_of(ctx);
   (void)data;
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 8; ++i) {
     blocks[i] = leati_case_alloc(ctx, 5000, NULL);
+  }
   leati_threads_run(ctx, 8, free_elsewhere, blocks);
   LEAT_CHECK_U64(ctx, begin.live_block_count, stats_of(ctx).live_block_count);
 }
@@ -1053,7 +1084,7 @@ static void copy_byte_offset(leat_case_context *ctx, const void *data) {
   leat_case_tensor view;
   const int64_t shape[2] = {10, 20};
   (void)data;
-  leati_pattern(in, sizeof in, 9);
+  leati_pattern(in, sizeof(in), 9);
   leati_case_tensor_host(&host, in, LEAT_U8, 2, shape);
   host.tensor.byte_offset = 77;
   leati_case_tensor_device(ctx, &view, block + 100, LEAT_U8, 2, shape);
@@ -1066,10 +1097,12 @@ static void copy_byte_offset(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
   leati_synchronize(ctx, stream);
   LEAT_CHECK_BYTES(ctx, in + 77, out + 500, 200);
-  for (int i = 0; i < 500; ++i)
+  for (int i = 0; i < 500; ++i) {
     LEAT_CHECK(ctx, out[i] == 0);
-  for (int i = 700; i < 1000; ++i)
+  }
+  for (int i = 700; i < 1000; ++i) {
     LEAT_CHECK(ctx, out[i] == 0);
+  }
   leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
@@ -1084,8 +1117,9 @@ static void copy_shapes(leat_case_context *ctx, const void *data) {
   const int64_t flat[1] = {24};
   const int64_t cube[3] = {2, 3, 4};
   (void)data;
-  for (int i = 0; i < 24; ++i)
+  for (int i = 0; i < 24; ++i) {
     in[i] = (float)i + 0.5f;
+  }
   /* The same number of elements is enough; strides may be given if they are the compact ones. */
   leati_case_tensor_host(&host, in, LEAT_F32, 1, flat);
   leati_case_tensor_device(ctx, &view, block, LEAT_F32, 3, cube);
@@ -1096,7 +1130,7 @@ static void copy_shapes(leat_case_context *ctx, const void *data) {
   leati_case_tensor_device(ctx, &view, block, LEAT_F32, 1, flat);
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
   leati_synchronize(ctx, stream);
-  LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
+  LEAT_CHECK_BYTES(ctx, in, out, sizeof(in));
   /* A scalar has no dimension and one element. */
   leati_case_tensor_host(&host, in, LEAT_F32, 0, NULL);
   leati_case_tensor_device(ctx, &view, block + 92, LEAT_F32, 0, NULL);
@@ -1140,8 +1174,8 @@ static void copy_zero(leat_case_context *ctx, const void *data) {
   leat_case_tensor view;
   const int64_t empty[2] = {3, 0};
   (void)data;
-  leati_pattern(in, sizeof in, 1);
-  leati_upload(ctx, stream, block, in, sizeof in);
+  leati_pattern(in, sizeof(in), 1);
+  leati_upload(ctx, stream, block, in, sizeof(in));
   leati_case_tensor_host(&host, in, LEAT_F32, 2, empty);
   leati_case_tensor_device(ctx, &view, block, LEAT_F32, 2, empty);
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
@@ -1150,9 +1184,9 @@ static void copy_zero(leat_case_context *ctx, const void *data) {
   leati_case_tensor_host(&host, NULL, LEAT_F32, 2, empty);
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &host.tensor, &view.tensor, LEAT_ERR));
   LEAT_CHECK_OK(ctx, ctx->memory->copy(stream, &view.tensor, &host.tensor, LEAT_ERR));
-  leati_download(ctx, stream, block, out, sizeof out);
+  leati_download(ctx, stream, block, out, sizeof(out));
   leati_synchronize(ctx, stream);
-  LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
+  LEAT_CHECK_BYTES(ctx, in, out, sizeof(in));
   leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }
@@ -1214,9 +1248,9 @@ static void copy_bad(leat_case_context *ctx, const void *data) {
   int64_t shape[2] = {1000, 1};
   (void)data;
   leati_case_free(ctx, dead);
-  leati_pattern(before, sizeof before, 2);
-  leati_pattern(in, sizeof in, 1);
-  leati_upload(ctx, stream, block, before, sizeof before);
+  leati_pattern(before, sizeof(before), 2);
+  leati_pattern(in, sizeof(in), 1);
+  leati_upload(ctx, stream, block, before, sizeof(before));
 #define REFUSED(source, target)                       \
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, \
                     ctx->memory->copy(stream, &(source).tensor, &(target).tensor, LEAT_ERR))
@@ -1306,9 +1340,9 @@ static void copy_bad(leat_case_context *ctx, const void *data) {
                     ctx->memory->copy(stream, &host.tensor, &other.tensor, LEAT_ERR));
 #undef REFUSED
   /* None of it has left a trace, and the stream is as good as before. */
-  leati_download(ctx, stream, block, after, sizeof after);
+  leati_download(ctx, stream, block, after, sizeof(after));
   leati_synchronize(ctx, stream);
-  LEAT_CHECK_BYTES(ctx, before, after, sizeof before);
+  LEAT_CHECK_BYTES(ctx, before, after, sizeof(before));
   leati_case_free(ctx, block);
   leati_stream_destroy(ctx, stream);
 }

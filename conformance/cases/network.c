@@ -90,8 +90,9 @@ static int add_view(leati_network *n, int of, int64_t offset, const int64_t *str
   value *v = add_value(n, FROM_VIEW, rank, dims);
   v->of = of;
   v->offset = offset;
-  for (int32_t d = 0; strides != NULL && d < rank; ++d)
+  for (int32_t d = 0; strides != NULL && d < rank; ++d) {
     v->strides[d] = strides[d];
+  }
   return n->count - 1;
 }
 
@@ -103,10 +104,12 @@ static int add_op(leati_network *n, const char *name, uint32_t since_version, ui
   v->since_version = since_version;
   v->input_count = input_count;
   v->attribute_count = attribute_count;
-  for (uint32_t i = 0; i < input_count; ++i)
+  for (uint32_t i = 0; i < input_count; ++i) {
     v->inputs[i] = inputs[i];
-  for (uint32_t i = 0; i < attribute_count; ++i)
+  }
+  for (uint32_t i = 0; i < attribute_count; ++i) {
     v->attributes[i] = attributes[i];
+  }
   return n->count - 1;
 }
 
@@ -119,7 +122,7 @@ static int add_op(leati_network *n, const char *name, uint32_t since_version, ui
 /* x, rows x from, to rows x to, the weight given row by row of the result. */
 static int add_gemm(leati_network *n, int x, int64_t rows, int64_t from, int64_t to) {
   static const leat_attribute transposed = {
-      .struct_size = sizeof transposed, .type = LEAT_ATTRIBUTE_INT, .name = "transB", .i = 1};
+      .struct_size = sizeof(transposed), .type = LEAT_ATTRIBUTE_INT, .name = "transB", .i = 1};
   int w = add_matrix(n, from, SHAPE(to, from));
   int b = add_weight(n, -0.5, 0.5, SHAPE(to));
   return add_op(n, "Gemm", 13, INPUTS(x, w, b), 1, &transposed, SHAPE(rows, to));
@@ -148,7 +151,7 @@ static int add_unary(leati_network *n, const char *name, uint32_t since_version,
 static int add_conv(leati_network *n, int x, int64_t from, int64_t to, int64_t places) {
   static const int64_t border[2] = {1, 1};
   static const leat_attribute pads = {
-      .struct_size = sizeof pads, .type = LEAT_ATTRIBUTE_INTS, .name = "pads", .count = 2, .ints = border};
+      .struct_size = sizeof(pads), .type = LEAT_ATTRIBUTE_INTS, .name = "pads", .count = 2, .ints = border};
   int w = add_matrix(n, 3 * from, SHAPE(to, from, 3));
   int b = add_weight(n, -0.5, 0.5, SHAPE(to));
   return add_op(n, "Conv", 11, INPUTS(x, w, b), 1, &pads, SHAPE(1, to, places));
@@ -157,7 +160,7 @@ static int add_conv(leati_network *n, int x, int64_t from, int64_t to, int64_t p
 static int add_attention(leati_network *n, int x, int64_t tokens, int64_t width, int64_t heads) {
   static const int64_t order[3] = {1, 0, 2};
   static const leat_attribute perm = {
-      .struct_size = sizeof perm, .type = LEAT_ATTRIBUTE_INTS, .name = "perm", .count = 3, .ints = order};
+      .struct_size = sizeof(perm), .type = LEAT_ATTRIBUTE_INTS, .name = "perm", .count = 3, .ints = order};
   const int64_t size = width / heads;
   const double factor = 1.0 / sqrt((double)size);
   int all = add_projection(n, x, tokens, width, 3 * width);
@@ -255,7 +258,7 @@ static void create_op(leat_case_context *ctx, leati_network *n, value *v) {
   leat_value_info infos[MAX_INPUTS];
   const leat_value_info *inputs[MAX_INPUTS];
   const leat_attribute *attributes[MAX_ATTRIBUTES];
-  leat_op_desc desc = {.struct_size = sizeof desc,
+  leat_op_desc desc = {.struct_size = sizeof(desc),
                        .since_version = v->since_version,
                        .name = v->name,
                        .domain = "",
@@ -264,12 +267,13 @@ static void create_op(leat_case_context *ctx, leati_network *n, value *v) {
                        .output_count = 1,
                        .attributes = attributes,
                        .inputs = inputs};
-  for (uint32_t i = 0; i < v->attribute_count; ++i)
+  for (uint32_t i = 0; i < v->attribute_count; ++i) {
     attributes[i] = &v->attributes[i];
+  }
   for (uint32_t i = 0; i < v->input_count; ++i) {
     const value *from = &n->values[v->inputs[i]];
     infos[i] =
-        (leat_value_info){.struct_size = sizeof infos[i], .ndim = from->rank, .dtype = LEAT_F32, .shape = from->dims};
+        (leat_value_info){.struct_size = sizeof(infos[i]), .ndim = from->rank, .dtype = LEAT_F32, .shape = from->dims};
     inputs[i] = &infos[i];
   }
   leati_case_require_op(ctx, &desc);
@@ -323,8 +327,9 @@ struct leati_network_run {
 
 static int64_t elements(const value *v) {
   int64_t count = 1;
-  for (int32_t d = 0; d < v->rank; ++d)
+  for (int32_t d = 0; d < v->rank; ++d) {
     count *= v->dims[d];
+  }
   return count;
 }
 
@@ -332,11 +337,13 @@ static int64_t elements(const value *v) {
 static void end_run(leat_case_context *ctx, leati_network_run *run, leat_stream *stream,
                     const uint64_t blocks[MAX_VALUES]) {
   for (int i = 0; i < run->network->count; ++i) {
-    if (run->results[i] != NULL)
+    if (run->results[i] != NULL) {
       leati_download(ctx, stream, blocks[i], run->results[i], run->sizes[i]);
+    }
   }
-  for (int i = 0; i < run->network->count; ++i)
+  for (int i = 0; i < run->network->count; ++i) {
     leati_case_free(ctx, blocks[i]);
+  }
 }
 
 leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_network *network, leat_stream *stream,
@@ -353,21 +360,24 @@ leati_network_run *leati_network_begin(leat_case_context *ctx, const leati_netwo
     if (v->from == FROM_VIEW) {
       uint64_t address = (uint64_t)(uintptr_t)views[v->of].tensor.data + (uint64_t)v->offset * sizeof(float);
       leati_case_tensor_device(ctx, &views[i], address, LEAT_F32, v->rank, v->dims);
-      for (int32_t d = 0; d < v->rank; ++d)
+      for (int32_t d = 0; d < v->rank; ++d) {
         views[i].strides[d] = v->strides[d];
+      }
       views[i].tensor.strides = views[i].strides;
       continue;
     }
-    if (v->from != FROM_WEIGHT)
+    if (v->from != FROM_WEIGHT) {
       blocks[i] = leati_case_alloc(ctx, run->sizes[i], stream);
+    }
     leati_case_tensor_device(ctx, &views[i], v->from == FROM_WEIGHT ? v->block : blocks[i], LEAT_F32, v->rank, v->dims);
     if (v->from == FROM_INPUT) {
       fill(&run->given[i], v, random);
       upload(ctx, stream, blocks[i], &run->given[i]);
     } else if (v->from == FROM_OP) {
       const leat_case_tensor *inputs[MAX_INPUTS];
-      for (uint32_t k = 0; k < v->input_count; ++k)
+      for (uint32_t k = 0; k < v->input_count; ++k) {
         inputs[k] = &views[v->inputs[k]];
+      }
       leati_op_invoke(ctx, v->op, stream, v->input_count, inputs, &views[i]);
       run->results[i] = g_malloc0(run->sizes[i]);
     }
@@ -389,8 +399,8 @@ static void *borrow(GPtrArray *owned, size_t size) {
 
 static uint32_t add_list(leati_builder *m, GPtrArray *owned, int32_t count, const int64_t *numbers) {
   const int64_t dims[1] = {count};
-  int64_t *list = borrow(owned, (size_t)count * sizeof *list);
-  memcpy(list, numbers, (size_t)count * sizeof *list);
+  int64_t *list = borrow(owned, (size_t)count * sizeof(*list));
+  memcpy(list, numbers, (size_t)count * sizeof(*list));
   return leati_builder_constant(m, list, LEAT_I64, 1, dims);
 }
 
@@ -406,15 +416,17 @@ static uint32_t add_shown(leati_builder *m, GPtrArray *owned, const value *v, ui
   const bool reshape = compact && count == of_count;
   const uint32_t shape = add_list(m, owned, reshape ? v->rank : 1, reshape ? v->dims : flat);
   const uint32_t shaped = leati_builder_node(m, "Reshape", 14, 2, (const uint32_t[2]){of, shape});
-  if (reshape)
+  if (reshape) {
     return shaped;
-  int64_t *indices = borrow(owned, (size_t)count * sizeof *indices);
+  }
+  int64_t *indices = borrow(owned, (size_t)count * sizeof(*indices));
   for (int64_t k = 0; k < count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(v->rank, v->dims, k, index);
     indices[k] = v->offset;
-    for (int32_t d = 0; d < v->rank; ++d)
+    for (int32_t d = 0; d < v->rank; ++d) {
       indices[k] += index[d] * v->strides[d];
+    }
   }
   const uint32_t table = leati_builder_constant(m, indices, LEAT_I64, v->rank, v->dims);
   return leati_builder_node(m, "Gather", 13, 2, (const uint32_t[2]){shaped, table});
@@ -441,13 +453,16 @@ leat_graph *leati_network_graph(leat_case_context *ctx, const leati_network *net
         break;
       case FROM_OP: {
         uint32_t inputs[MAX_INPUTS];
-        for (uint32_t k = 0; k < v->input_count; ++k)
+        for (uint32_t k = 0; k < v->input_count; ++k) {
           inputs[k] = numbers[v->inputs[k]];
+        }
         numbers[i] = leati_builder_node(m, v->name, v->since_version, v->input_count, inputs);
-        for (uint32_t k = 0; k < v->attribute_count; ++k)
+        for (uint32_t k = 0; k < v->attribute_count; ++k) {
           leati_builder_attribute(m, &v->attributes[k]);
-        if (all || i == network->count - 1)
+        }
+        if (all || i == network->count - 1) {
           leati_builder_output(m, numbers[i]);
+        }
         break;
       }
     }
@@ -474,8 +489,9 @@ leati_network_run *leati_network_launch(leat_case_context *ctx, const leati_netw
     const value *v = &network->values[i];
     const bool output = v->from == FROM_OP && (all || i == network->count - 1);
     run->sizes[i] = (size_t)elements(v) * sizeof(float);
-    if (v->from != FROM_INPUT && !output)
+    if (v->from != FROM_INPUT && !output) {
       continue;
+    }
     blocks[i] = leati_case_alloc(ctx, run->sizes[i], stream);
     leati_case_tensor_device(ctx, &views[i], blocks[i], LEAT_F32, v->rank, v->dims);
     if (output) {
@@ -511,8 +527,9 @@ static void take_view(leati_ref_tensor *out, const value *v, const leati_ref_ten
     int64_t index[LEAT_MAX_RANK];
     int64_t at = v->offset;
     leati_ref_unravel(v->rank, v->dims, k, index);
-    for (int32_t d = 0; d < v->rank; ++d)
+    for (int32_t d = 0; d < v->rank; ++d) {
       at += index[d] * v->strides[d];
+    }
     leati_ref_tensor_copy_element(out, k, from, at);
   }
 }
@@ -547,14 +564,16 @@ static void compute(leat_case_context *ctx, const leati_network_run *run, bool b
                                .inputs = inputs,
                                .output_count = 1};
         char message[512];
-        for (uint32_t k = 0; k < v->input_count; ++k)
+        for (uint32_t k = 0; k < v->input_count; ++k) {
           inputs[k] = tensors[v->inputs[k]];
-        for (uint32_t k = 0; k < v->attribute_count; ++k)
+        }
+        for (uint32_t k = 0; k < v->attribute_count; ++k) {
           attributes[k] = &v->attributes[k];
+        }
         LEAT_CHECK_MESSAGE(ctx, leati_ref_run(&node), "the reference cannot compute this: %s", node.error);
         computed[i] = node.outputs[0];
         if (by_steps) {
-          LEAT_CHECK_MESSAGE(ctx, leati_ref_tensor_match(&node.outputs[0], run->results[i], message, sizeof message),
+          LEAT_CHECK_MESSAGE(ctx, leati_ref_tensor_match(&node.outputs[0], run->results[i], message, sizeof(message)),
                              "value %d, %s: %s", i, v->name, message);
           take_result(&computed[i], run->results[i]);
         }
@@ -567,8 +586,9 @@ static void compute(leat_case_context *ctx, const leati_network_run *run, bool b
 void leati_network_check(leat_case_context *ctx, const leati_network_run *run) {
   leati_ref_tensor computed[MAX_VALUES] = {{0}};
   compute(ctx, run, true, computed);
-  for (int i = 0; i < run->network->count; ++i)
+  for (int i = 0; i < run->network->count; ++i) {
     leati_ref_tensor_clear(&computed[i]);
+  }
 }
 
 /* The largest distance from what would be exact. */
@@ -592,10 +612,12 @@ void leati_network_check_last(leat_case_context *ctx, const leati_network_run *r
   leati_synchronize(ctx, stream);
   leati_stream_destroy(ctx, stream);
   compute(ctx, run, false, computed);
-  for (int64_t k = 0; k < computed[last].count; ++k)
+  for (int64_t k = 0; k < computed[last].count; ++k) {
     size = fmax(size, fabs(computed[last].f[k]));
-  for (int64_t k = 0; k < computed[last].count; ++k)
+  }
+  for (int64_t k = 0; k < computed[last].count; ++k) {
     bound = fmax(bound, computed[last].bound[k]);
+  }
   /* Both have the roundings of the same terms, the graph in fewer places or another order. Of those the largest in a
    * tensor differs by a small factor, for which 8 is room; what the last operator alone may be off, and one rounding of
    * some terms, is allowed always. A wrong graph is as far off as its numbers are large, ten thousand times this. */
@@ -605,8 +627,9 @@ void leati_network_check_last(leat_case_context *ctx, const leati_network_run *r
                      "the graph is %.3g off what is exact where the operators one by one are %.3g off, the largest "
                      "number being %.3g",
                      error, distance(&computed[last], direct->results[last]), size);
-  for (int i = 0; i < run->network->count; ++i)
+  for (int i = 0; i < run->network->count; ++i) {
     leati_ref_tensor_clear(&computed[i]);
+  }
   leati_network_end(direct);
 }
 

@@ -22,13 +22,14 @@ static const int64_t forever = -1;
 /* ---- Set-up ---- */
 
 static const leat_pool_api *pool_of(leat_case_context *ctx) {
-  if (ctx->api->pool == NULL)
+  if (ctx->api->pool == NULL) {
     leati_case_skip(ctx, "the backend has no pool of streams (leat_backend_api::pool is NULL)");
+  }
   return ctx->api->pool;
 }
 
 static leat_pool_info info_now(leat_case_context *ctx) {
-  leat_pool_info info = {.struct_size = sizeof info};
+  leat_pool_info info = {.struct_size = sizeof(info)};
   LEAT_CHECK_OK(ctx, pool_of(ctx)->info(leati_fixture_device(ctx), &info, LEAT_ERR));
   return info;
 }
@@ -38,8 +39,9 @@ static uint32_t exclusive(leat_case_context *ctx) {
   leat_pool_info info;
   pool_of(ctx);
   info = info_now(ctx);
-  if ((info.flags & LEAT_POOL_ROUND_ROBIN) != 0)
+  if ((info.flags & LEAT_POOL_ROUND_ROBIN) != 0) {
     leati_case_skip(ctx, "the pool is set to share its streams (LEAT_POOL_ROUND_ROBIN)");
+  }
   LEAT_CHECK_MESSAGE(ctx, info.stream_count >= 3 && info.stream_count <= MAX_WORKERS,
                      "a pool of %u streams: stream 0, two workers, and no more than %d can be tested",
                      info.stream_count, MAX_WORKERS);
@@ -48,19 +50,20 @@ static uint32_t exclusive(leat_case_context *ctx) {
 
 /* Sets a setting, before the device is open. */
 static void configure(leat_case_context *ctx, const char *name, const char *value) {
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   int32_t status;
   pool_of(ctx);
   status = ctx->api->configure(name, value, &err);
-  if (status == LEAT_ERROR_NOT_SUPPORTED)
+  if (status == LEAT_ERROR_NOT_SUPPORTED) {
     leati_case_skip(ctx, "the plugin has no setting %s: %.900s", name, err.message);
+  }
   LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK, "configure(%s, %s) returned %s: %.900s", name, value,
                      leati_case_status_name(status), err.message);
 }
 
 /* The number of a pool's stream. */
 static uint32_t number_of(leat_case_context *ctx, leat_stream *stream) {
-  leat_stream_info info = {.struct_size = sizeof info};
+  leat_stream_info info = {.struct_size = sizeof(info)};
   LEAT_CHECK_OK(ctx, ctx->stream->info(stream, &info, LEAT_ERR));
   LEAT_CHECK_MESSAGE(ctx, (info.flags & LEAT_STREAM_POOLED) != 0 && info.pool_index >= 0,
                      "a stream of the pool says pool_index %d and flags 0x%x", info.pool_index, (unsigned)info.flags);
@@ -130,8 +133,9 @@ static taken *take_many(leat_case_context *ctx, uint32_t count) {
 }
 
 static void give_many(leat_case_context *ctx, taken *all, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; ++i) {
     give(ctx, all[i]);
+  }
   g_free(all);
 }
 
@@ -163,7 +167,7 @@ typedef struct {
 } gate;
 
 static void gate_init(gate *g) {
-  memset(g, 0, sizeof *g);
+  memset(g, 0, sizeof(*g));
   g_mutex_init(&g->lock);
   g_cond_init(&g->changed);
 }
@@ -178,15 +182,17 @@ static void gate_pass(gate *g) {
   g_mutex_lock(&g->lock);
   ++g->here;
   g_cond_broadcast(&g->changed);
-  while (!g->open)
+  while (!g->open) {
     g_cond_wait(&g->changed, &g->lock);
+  }
   g_mutex_unlock(&g->lock);
 }
 
 static void gate_await(gate *g, uint32_t count) {
   g_mutex_lock(&g->lock);
-  while (g->here < count)
+  while (g->here < count) {
     g_cond_wait(&g->changed, &g->lock);
+  }
   g_mutex_unlock(&g->lock);
 }
 
@@ -204,7 +210,7 @@ static void arguments(leat_case_context *ctx, const void *data) {
   leat_device *device = leati_fixture_device(ctx);
   leat_stream *stream = NULL;
   leat_stream *gone = leati_stream_new(ctx);
-  leat_pool_info info = {.struct_size = sizeof info};
+  leat_pool_info info = {.struct_size = sizeof(info)};
   uint64_t ticket = 0;
   struct {
     leat_pool_info known;
@@ -224,10 +230,10 @@ static void arguments(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, pool->release_current(NULL, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, pool->info(NULL, &info, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, pool->info(device, NULL, LEAT_ERR));
-  info.struct_size = sizeof info - 8;
+  info.struct_size = sizeof(info) - 8;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, pool->info(device, &info, LEAT_ERR));
-  memset(&longer, 0, sizeof longer);
-  longer.known.struct_size = sizeof longer;
+  memset(&longer, 0, sizeof(longer));
+  longer.known.struct_size = sizeof(longer);
   LEAT_CHECK_OK(ctx, pool->info(device, &longer.known, LEAT_ERR));
   LEAT_CHECK_U64(ctx, 0, longer.tail);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT,
@@ -252,8 +258,9 @@ static gpointer wait_and_take(gpointer user_data) {
 /* Returns when `count` threads wait for a stream. The case's deadline ends one where they never do. */
 static void await_waiting(leat_case_context *ctx, uint32_t count) {
   guint pause_us = 0;
-  while (info_now(ctx).waiting_count != count)
+  while (info_now(ctx).waiting_count != count) {
     leati_pause(&pause_us);
+  }
 }
 
 static void counts(leat_case_context *ctx, const void *data) {
@@ -295,7 +302,7 @@ static void counts(leat_case_context *ctx, const void *data) {
 
 static void main_thread(leat_case_context *ctx, const void *data) {
   enum { SIZE_MOVED = 1 << 20 };
-  leat_memory_stats stats = {.struct_size = sizeof stats};
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
   leat_stream *zero = NULL;
   uint64_t blocks[2];
   guint pause_us = 0;
@@ -307,11 +314,13 @@ static void main_thread(leat_case_context *ctx, const void *data) {
   use(ctx, zero, 1);
   /* Released or not, the main thread's is stream 0. What is open in it then runs though nobody submits it: its blocks
    * come free, or the case's deadline ends it. */
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; ++i) {
     blocks[i] = leati_case_alloc(ctx, SIZE_MOVED, zero);
+  }
   leati_copy(ctx, zero, blocks[0], blocks[1], SIZE_MOVED);
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; ++i) {
     leati_case_free(ctx, blocks[i]);
+  }
   LEAT_CHECK_OK(ctx, pool_of(ctx)->release_current(leati_fixture_device(ctx), LEAT_ERR));
   do {
     leati_pause(&pause_us);
@@ -345,7 +354,7 @@ typedef struct {
 static void worker(leat_case_context *ctx, uint32_t index, void *data) {
   workers_job *job = data;
   leat_stream *own = current(ctx);
-  leat_stream_info info = {.struct_size = sizeof info};
+  leat_stream_info info = {.struct_size = sizeof(info)};
   const uint32_t number = number_of(ctx, own);
   LEAT_CHECK_MESSAGE(ctx, number != 0, "worker thread %u has stream 0, the main thread's", index);
   LEAT_CHECK_MESSAGE(ctx, g_atomic_int_compare_and_exchange(&job->seen[number], 0, (gint)index + 1),
@@ -421,19 +430,23 @@ static void host_streams(leat_case_context *ctx, const void *data) {
   leat_stream *own[50];
   (void)data;
   for (uint32_t i = 0; i < 50; ++i) {
-    leat_stream_info info = {.struct_size = sizeof info};
+    leat_stream_info info = {.struct_size = sizeof(info)};
     own[i] = leati_stream_new(ctx);
     LEAT_CHECK_OK(ctx, ctx->stream->info(own[i], &info, LEAT_ERR));
     LEAT_CHECK(ctx, info.pool_index == -1 && info.flags == 0);
-    for (uint32_t k = 0; k < workers; ++k)
+    for (uint32_t k = 0; k < workers; ++k) {
       LEAT_CHECK_MESSAGE(ctx, own[i] != all[k].stream, "a new stream is one that the pool gave out");
+    }
   }
-  for (uint32_t i = 0; i < 50; ++i)
+  for (uint32_t i = 0; i < 50; ++i) {
     use(ctx, own[i], i);
-  for (uint32_t i = 0; i < workers; ++i)
+  }
+  for (uint32_t i = 0; i < workers; ++i) {
     use(ctx, all[i].stream, 100 + i);
-  for (uint32_t i = 0; i < 50; ++i)
+  }
+  for (uint32_t i = 0; i < 50; ++i) {
     leati_stream_destroy(ctx, own[i]);
+  }
   check_exhausted(ctx, 0);
   give_many(ctx, all, workers);
 }
@@ -473,8 +486,9 @@ static void never_transfers(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_U64(ctx, held + 1, info_now(ctx).held_count);
   /* The borrowers are gone, and the stream is the holder's still: nobody else gets it. */
   rest = take_many(ctx, workers - 1);
-  for (uint32_t i = 0; i < workers - 1; ++i)
+  for (uint32_t i = 0; i < workers - 1; ++i) {
     LEAT_CHECK_MESSAGE(ctx, rest[i].stream != lent.stream, "a stream that is held was given out again");
+  }
   check_exhausted(ctx, 0);
   give(ctx, lent);
   give_many(ctx, rest, workers - 1);
@@ -546,11 +560,13 @@ static void bound_destroyed(leat_case_context *ctx, uint32_t index, void *data) 
   LEAT_CHECK_FAILS(ctx, pool_of(ctx)->current(leati_fixture_device(ctx), &stream, LEAT_ERR));
   LEAT_CHECK_FAILS(ctx, pool_of(ctx)->current(leati_fixture_device(ctx), &stream, LEAT_ERR));
   /* New streams may be where the destroyed one was. They are others. */
-  for (int i = 0; i < NEXT; ++i)
+  for (int i = 0; i < NEXT; ++i) {
     next[i] = leati_stream_new(ctx);
+  }
   LEAT_CHECK_FAILS(ctx, pool_of(ctx)->current(leati_fixture_device(ctx), &stream, LEAT_ERR));
-  for (int i = 0; i < NEXT; ++i)
+  for (int i = 0; i < NEXT; ++i) {
     leati_stream_destroy(ctx, next[i]);
+  }
   bind(ctx, NULL, NULL);
   LEAT_CHECK(ctx, current(ctx) == own);
   use(ctx, own, index);
@@ -621,8 +637,9 @@ static void old_tickets(leat_case_context *ctx, const void *data) {
     give(ctx, one);
   }
   all = take_many(ctx, workers);
-  for (int i = 0; i < OLD; ++i)
+  for (int i = 0; i < OLD; ++i) {
     refuse_ticket(ctx, old[i]);
+  }
   LEAT_CHECK_U64(ctx, held + workers, info_now(ctx).held_count);
   check_exhausted(ctx, 0);
   give_many(ctx, all, workers);
@@ -697,8 +714,9 @@ static void given_in_flight(leat_case_context *ctx, const void *data) {
     taken one = take(ctx, 0);
     leati_trip_begin(ctx, &trips[2 * i], one.stream, SIZE);
     leati_trip_begin(ctx, &trips[2 * i + 1], one.stream, SIZE);
-    if (i % 8 == 0)
+    if (i % 8 == 0) {
       leati_stream_load(ctx, one.stream);
+    }
     events[i] = leati_event_new(ctx);
     leati_trip_put(ctx, &trips[2 * i], i);
     LEAT_CHECK_OK(ctx, ctx->event->record(events[i], one.stream, LEAT_ERR));
@@ -747,15 +765,17 @@ static void *end_thread(void *user_data) {
   leati_trip_put_slow(ctx, &job->in_flight, job->tag);
   LEAT_CHECK_OK(ctx, ctx->event->record(job->event, own, LEAT_ERR));
   put_open(ctx, &job->open, job->tag + 1);
-  if (job->how == BY_EXIT)
+  if (job->how == BY_EXIT) {
     pthread_exit(NULL);
+  }
   if (job->how == BY_CANCEL) {
     g_mutex_lock(&job->ready.lock);
     ++job->ready.here;
     g_cond_broadcast(&job->ready.changed);
     g_mutex_unlock(&job->ready.lock);
-    for (;;)
+    for (;;) {
       g_usleep(1000000);
+    }
   }
   return NULL;
 }
@@ -793,8 +813,9 @@ static void thread_ends(leat_case_context *ctx, const void *data) {
 static void *cancelled_waiter(void *user_data) {
   leat_case_context *ctx = user_data;
   current(ctx);
-  for (;;)
+  for (;;) {
     g_usleep(1000000);
+  }
   return NULL;
 }
 
@@ -884,8 +905,9 @@ static gpointer wait_in_queue(gpointer user_data) {
   g_mutex_lock(&q->lock);
   q->order[q->served++] = w->index;
   g_cond_broadcast(&q->changed);
-  while (w->by_current && !q->leave)
+  while (w->by_current && !q->leave) {
     g_cond_wait(&q->changed, &q->lock);
+  }
   g_mutex_unlock(&q->lock);
   return NULL;
 }
@@ -910,8 +932,9 @@ static void queue_enter(queue *q, uint32_t index, int64_t timeout_ms, gboolean b
 static uint32_t queue_served(queue *q, uint32_t count) {
   uint32_t last;
   g_mutex_lock(&q->lock);
-  while (q->served < count)
+  while (q->served < count) {
     g_cond_wait(&q->changed, &q->lock);
+  }
   last = q->order[count - 1];
   g_mutex_unlock(&q->lock);
   return last;
@@ -925,8 +948,9 @@ static void queue_free(queue *q) {
   g_mutex_unlock(&q->lock);
   for (uint32_t i = 0; i < QUEUE && q->waiters[i].thread != NULL; ++i) {
     g_thread_join(q->waiters[i].thread);
-    if (q->waiters[i].status == LEAT_OK && !q->waiters[i].by_current)
+    if (q->waiters[i].status == LEAT_OK && !q->waiters[i].by_current) {
       give(q->ctx, q->waiters[i].one);
+    }
   }
   g_cond_clear(&q->changed);
   g_mutex_clear(&q->lock);
@@ -979,8 +1003,9 @@ static void first_come(leat_case_context *ctx, const void *data) {
   all = take_many(ctx, workers);
   LEAT_CHECK(ctx, workers >= QUEUE);
   q = queue_new(ctx);
-  for (uint32_t i = 0; i < QUEUE; ++i)
+  for (uint32_t i = 0; i < QUEUE; ++i) {
     queue_enter(q, i, i % 2 == 0 ? forever : LEAT_POOL_TIMEOUT_CONFIGURED, (by_current >> i & 1) != 0, i + 1);
+  }
   for (uint32_t i = 0; i < QUEUE; ++i) {
     uint32_t last;
     give(ctx, all[back[i]]);
@@ -990,8 +1015,9 @@ static void first_come(leat_case_context *ctx, const void *data) {
     LEAT_CHECK_U64(ctx, QUEUE - 1 - i, info_now(ctx).waiting_count);
   }
   queue_free(q);
-  for (uint32_t i = QUEUE; i < workers; ++i)
+  for (uint32_t i = QUEUE; i < workers; ++i) {
     give(ctx, all[i]);
+  }
   g_free(all);
   check_all_free(ctx);
 }
@@ -1017,8 +1043,9 @@ static void gives_up(leat_case_context *ctx, const void *data) {
   give(ctx, all[2]);
   LEAT_CHECK_U64(ctx, 3, queue_served(q, 4));
   queue_free(q);
-  for (uint32_t i = 3; i < workers; ++i)
+  for (uint32_t i = 3; i < workers; ++i) {
     give(ctx, all[i]);
+  }
   g_free(all);
   check_all_free(ctx);
 }
@@ -1040,8 +1067,9 @@ static gpointer ask_often(gpointer user_data) {
     taken one;
     const gint awaited = g_atomic_int_get(&job->awaited);
     if (try_take(ctx, 0, &one, NULL) == LEAT_OK) {
-      if (awaited != 0 && awaited == g_atomic_int_get(&job->awaited))
+      if (awaited != 0 && awaited == g_atomic_int_get(&job->awaited)) {
         g_atomic_int_inc(&job->lucky);
+      }
       give(ctx, one);
     }
   }
@@ -1056,8 +1084,9 @@ static void newcomer(leat_case_context *ctx, const void *data) {
   asking job = {.ctx = ctx};
   GThread *askers[ASKERS];
   (void)data;
-  for (int i = 0; i < ASKERS; ++i)
+  for (int i = 0; i < ASKERS; ++i) {
     askers[i] = g_thread_new("asker", ask_often, &job);
+  }
   for (int round = 0; round < ROUNDS; ++round) {
     queue *q = queue_new(ctx);
     queue_enter(q, 0, forever, FALSE, 1);
@@ -1072,8 +1101,9 @@ static void newcomer(leat_case_context *ctx, const void *data) {
     queue_free(q);
   }
   g_atomic_int_set(&job.over, 1);
-  for (int i = 0; i < ASKERS; ++i)
+  for (int i = 0; i < ASKERS; ++i) {
     g_thread_join(askers[i]);
+  }
   LEAT_CHECK_MESSAGE(ctx, g_atomic_int_get(&job.lucky) == 0,
                      "%d times somebody got the stream for which another waited", g_atomic_int_get(&job.lucky));
   give_many(ctx, all, workers);
@@ -1098,8 +1128,9 @@ static void ends_for_waiter(leat_case_context *ctx, const void *data) {
   give(ctx, all[0]);
   LEAT_CHECK_U64(ctx, 1, queue_served(q, 2));
   queue_free(q);
-  for (uint32_t i = 1; i < workers - 1; ++i)
+  for (uint32_t i = 1; i < workers - 1; ++i) {
     give(ctx, all[i]);
+  }
   g_free(all);
   check_all_free(ctx);
 }
@@ -1148,7 +1179,7 @@ static void round_robin(leat_case_context *ctx, const void *data) {
   LEAT_CHECK(ctx, workers >= 2 && workers < MAX_WORKERS);
   all = g_new(taken, TURNS * workers);
   for (uint32_t i = 0; i < TURNS * workers; ++i) {
-    leat_stream_info info = {.struct_size = sizeof info};
+    leat_stream_info info = {.struct_size = sizeof(info)};
     all[i] = take(ctx, 0);
     LEAT_CHECK_OK(ctx, ctx->stream->info(all[i].stream, &info, LEAT_ERR));
     LEAT_CHECK_MESSAGE(ctx, info.flags == (LEAT_STREAM_POOLED | LEAT_STREAM_SHARED),
@@ -1157,12 +1188,14 @@ static void round_robin(leat_case_context *ctx, const void *data) {
     ++seen[info.pool_index];
     LEAT_CHECK_U64(ctx, 0, info_now(ctx).held_count);
   }
-  for (uint32_t i = 1; i <= workers; ++i)
+  for (uint32_t i = 1; i <= workers; ++i) {
     LEAT_CHECK_MESSAGE(ctx, seen[i] == TURNS, "the turn has come to stream %u in %u of %u takes, not in %d", i, seen[i],
                        TURNS * workers, TURNS);
+  }
   LEAT_CHECK_U64(ctx, 0, info_now(ctx).exhausted_count);
-  for (uint32_t i = 0; i < TURNS * workers; ++i)
+  for (uint32_t i = 0; i < TURNS * workers; ++i) {
     give(ctx, all[i]);
+  }
   g_free(all);
   LEAT_CHECK_U64(ctx, 0, number_of(ctx, current(ctx)));
 }
@@ -1187,11 +1220,13 @@ static gpointer leave_open(gpointer user_data) {
   } else {
     one.stream = current(ctx);
   }
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; ++i) {
     blocks[i] = leati_case_alloc(ctx, SIZE_MOVED, one.stream);
+  }
   leati_copy(ctx, one.stream, blocks[0], blocks[1], SIZE_MOVED);
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; ++i) {
     leati_case_free(ctx, blocks[i]);
+  }
   if (job->how == BY_TICKET) {
     give(ctx, one);
   } else if (job->how == BY_RELEASE) {
@@ -1204,7 +1239,7 @@ static gpointer leave_open(gpointer user_data) {
  * deadline ends one where they never do. */
 static void shared_is_flushed(leat_case_context *ctx, const void *data) {
   sharer job = {.ctx = ctx, .how = (sharer_end)GPOINTER_TO_INT(data)};
-  leat_memory_stats stats = {.struct_size = sizeof stats};
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
   guint pause_us = 0;
   configure(ctx, POLICY_SETTING, "round-robin");
   pool_of(ctx);
@@ -1282,13 +1317,15 @@ static void one_owner(leat_case_context *ctx, const void *data) {
   leati_network *network = NULL;
   configure(ctx, POLICY_SETTING, "exclusive");
   configure(ctx, TIMEOUT_SETTING, "-1");
-  if (l != NULL)
+  if (l != NULL) {
     network = leati_network_new(ctx, l->shape);
+  }
   job->network = network;
   job->runs = l != NULL ? l->runs : 400;
   leati_threads_run(ctx, l != NULL ? l->threads : 48, owner_thread, job);
-  if (network != NULL)
+  if (network != NULL) {
     leati_network_free(ctx, network);
+  }
   LEAT_CHECK_U64(ctx, 0, info_now(ctx).exhausted_count);
   g_free(job);
   check_all_free(ctx);
@@ -1296,8 +1333,9 @@ static void one_owner(leat_case_context *ctx, const void *data) {
 
 static void own_thread(leat_case_context *ctx, uint32_t index, void *data) {
   const owners *job = data;
-  for (uint32_t i = 0; i < job->runs; ++i)
+  for (uint32_t i = 0; i < job->runs; ++i) {
     leati_network_once(ctx, job->network, current(ctx), ctx->seed + index * job->runs + i);
+  }
 }
 
 /* Each thread keeps the stream that it takes on first use until it ends. */

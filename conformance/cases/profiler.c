@@ -27,7 +27,7 @@ static void start(leat_case_context *ctx, uint32_t capacity) {
   leat_device *device = leati_fixture_device(ctx);
   const int32_t status = profiler->start(device, capacity, 0, LEAT_ERR);
   if (status == LEAT_ERROR_NOT_SUPPORTED) {
-    leat_profiler_info info = {.struct_size = sizeof info};
+    leat_profiler_info info = {.struct_size = sizeof(info)};
     uint32_t count = 0;
     LEAT_CHECK_OK(ctx, profiler->stop(device, LEAT_ERR));
     LEAT_CHECK_OK(ctx, profiler->read(device, &count, NULL, LEAT_ERR));
@@ -44,7 +44,7 @@ static void stop(leat_case_context *ctx) {
 }
 
 static leat_profiler_info info_of(leat_case_context *ctx) {
-  leat_profiler_info info = {.struct_size = sizeof info};
+  leat_profiler_info info = {.struct_size = sizeof(info)};
   LEAT_CHECK_OK(ctx, ctx->api->profiler->info(leati_fixture_device(ctx), &info, LEAT_ERR));
   return info;
 }
@@ -55,9 +55,9 @@ static GArray *read_all(leat_case_context *ctx) {
   uint32_t count;
   do {
     leat_profile_record some[7];
-    memset(some, 0, sizeof some);
+    memset(some, 0, sizeof(some));
     for (size_t i = 0; i < G_N_ELEMENTS(some); ++i) {
-      some[i].struct_size = sizeof some[i];
+      some[i].struct_size = sizeof(some[i]);
     }
     count = G_N_ELEMENTS(some);
     LEAT_CHECK_OK(ctx, ctx->api->profiler->read(leati_fixture_device(ctx), &count, some, LEAT_ERR));
@@ -84,10 +84,10 @@ static void check_record(leat_case_context *ctx, const leat_profile_record *r) {
   const gboolean device =
       r->kind == LEAT_PROFILE_LAUNCH || r->kind == LEAT_PROFILE_KERNEL || r->kind == LEAT_PROFILE_COPY;
   const gboolean call = device || r->kind == LEAT_PROFILE_RECORD;
-  LEAT_CHECK_U64(ctx, sizeof *r, r->struct_size);
+  LEAT_CHECK_U64(ctx, sizeof(*r), r->struct_size);
   LEAT_CHECK(ctx, r->kind != 0);
   LEAT_CHECK(ctx, r->begin_ns <= r->end_ns);
-  LEAT_CHECK(ctx, memchr(r->op, '\0', sizeof r->op) != NULL && memchr(r->name, '\0', sizeof r->name) != NULL);
+  LEAT_CHECK(ctx, memchr(r->op, '\0', sizeof(r->op)) != NULL && memchr(r->name, '\0', sizeof(r->name)) != NULL);
   LEAT_CHECK(ctx, g_utf8_validate(r->op, -1, NULL) && g_utf8_validate(r->name, -1, NULL));
   LEAT_CHECK(ctx, call == (r->launch != 0));
   LEAT_CHECK(ctx, call == (r->op[0] != '\0'));
@@ -172,7 +172,7 @@ static void end_with_one_launch(leat_case_context *ctx, leat_case_sum *sum, leat
 static void bad_arguments(leat_case_context *ctx, const void *data) {
   const leat_profiler_api *profiler = profiler_of(ctx);
   leat_device *device = leati_fixture_device(ctx);
-  leat_profile_record records[2] = {{.struct_size = sizeof records[0]}, {.struct_size = 8}};
+  leat_profile_record records[2] = {{.struct_size = sizeof(records[0])}, {.struct_size = 8}};
   leat_profiler_info info = {.struct_size = 8};
   uint32_t count = 2;
   (void)data;
@@ -305,7 +305,7 @@ static void nodes_of_graphs(leat_case_context *ctx, const void *data) {
       ++kernels;
       LEAT_CHECK(ctx, r->node < nodes);
       LEAT_CHECK(ctx, g_str_has_prefix(names[r->node], r->name));
-      LEAT_CHECK(ctx, strlen(r->name) == strlen(names[r->node]) || strlen(r->name) + 4 > sizeof r->name - 1);
+      LEAT_CHECK(ctx, strlen(r->name) == strlen(names[r->node]) || strlen(r->name) + 4 > sizeof(r->name) - 1);
     }
   }
   LEAT_CHECK_U64(ctx, LAUNCHES, launches);
@@ -425,15 +425,15 @@ static void toggled(leat_case_context *ctx, const void *data) {
 
 static gboolean is_forked(int32_t status, leat_error *err) {
   const gboolean is = status == LEAT_ERROR_FORKED && err->code == LEAT_ERROR_FORKED && err->message[0] != '\0';
-  *err = (leat_error){.struct_size = sizeof *err};
+  *err = (leat_error){.struct_size = sizeof(*err)};
   return is;
 }
 
 /* In the child: prints nothing and checks with no macro, since the outcome is the parent's to tell. Returns the number
  * of the first function that does not refuse, from 1 on, or 0. */
 static int forked_calls(const leat_profiler_api *profiler, leat_device *device) {
-  leat_error err = {.struct_size = sizeof err};
-  leat_profiler_info info = {.struct_size = sizeof info};
+  leat_error err = {.struct_size = sizeof(err)};
+  leat_profiler_info info = {.struct_size = sizeof(info)};
   uint32_t count = 0;
   return !is_forked(profiler->start(device, 0, 0, &err), &err)          ? 1
          : !is_forked(profiler->stop(device, &err), &err)               ? 2
@@ -458,8 +458,9 @@ static void forked(leat_case_context *ctx, const void *data) {
     alarm((unsigned)(20.0 * ctx->scale) + 1);
     _exit(forked_calls(ctx->api->profiler, leati_fixture_device(ctx)));
   }
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     continue;
+  }
   LEAT_CHECK_MESSAGE(ctx, WIFEXITED(status), "the forked child was ended by signal %d (14: a call did not return)",
                      WTERMSIG(status));
   LEAT_CHECK_MESSAGE(ctx, WEXITSTATUS(status) == 0,

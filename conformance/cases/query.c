@@ -36,8 +36,9 @@ static void range_exact(leat_case_context *ctx, const void *data) {
   LEAT_CHECK_OK(ctx, ctx->query(&host, &api, LEAT_ERR));
   LEAT_CHECK(ctx, api != NULL);
   LEAT_CHECK_U64(ctx, LEAT_ABI_1_0, api->abi_version);
-  if (api->graph != NULL)
+  if (api->graph != NULL) {
     LEAT_CHECK_U64(ctx, LEAT_SIZE_THROUGH(leat_graph_api, fusions), api->graph->struct_size);
+  }
 }
 
 static void range_wide(leat_case_context *ctx, const void *data) {
@@ -57,7 +58,7 @@ static void range_wide(leat_case_context *ctx, const void *data) {
 
 static void range_newer(leat_case_context *ctx, const void *data) {
   leat_host_info host = plain_host();
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   const leat_backend_api *api = poison();
   (void)data;
   host.abi_min = LEAT_ABI_VERSION(0x7ffe, 0);
@@ -108,7 +109,7 @@ static void host_longer_zero(leat_case_context *ctx, const void *data) {
   longer_host host = {.known = plain_host()};
   const leat_backend_api *api = NULL;
   (void)data;
-  host.known.struct_size = sizeof host;
+  host.known.struct_size = sizeof(host);
   LEAT_CHECK_OK(ctx, ctx->query(&host.known, &api, LEAT_ERR));
   LEAT_CHECK(ctx, api != NULL);
 }
@@ -117,7 +118,7 @@ static void host_longer_nonzero(leat_case_context *ctx, const void *data) {
   (void)data;
   for (size_t i = 0; i < 3; ++i) {
     longer_host host = {.known = plain_host()};
-    host.known.struct_size = sizeof host;
+    host.known.struct_size = sizeof(host);
     host.tail[i] = UINT64_C(1) << (i * 31);
     check_refused(ctx, &host.known, LEAT_ERROR_INVALID_ARGUMENT);
   }
@@ -167,10 +168,10 @@ static void error_short(leat_case_context *ctx, const void *data) {
       leat_error err;
       uint8_t bytes[sizeof(leat_error)];
     } short_err;
-    memset(short_err.bytes, 0xa5, sizeof short_err.bytes);
+    memset(short_err.bytes, 0xa5, sizeof(short_err.bytes));
     short_err.err.struct_size = sizes[i];
     LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->query(&host, &api, &short_err.err));
-    for (size_t j = MAX(sizes[i], sizeof(uint32_t)); j < sizeof short_err.bytes; ++j) {
+    for (size_t j = MAX(sizes[i], sizeof(uint32_t)); j < sizeof(short_err.bytes); ++j) {
       LEAT_CHECK_MESSAGE(ctx, short_err.bytes[j] == 0xa5, "err->struct_size was %u and byte %zu was written", sizes[i],
                          j);
     }
@@ -186,12 +187,12 @@ static void error_longer(leat_case_context *ctx, const void *data) {
   const leat_backend_api *api = NULL;
   (void)data;
   /* A caller may leave everything but the size as it is. */
-  memset(&longer, 0x5a, sizeof longer);
-  longer.err.struct_size = sizeof longer;
+  memset(&longer, 0x5a, sizeof(longer));
+  longer.err.struct_size = sizeof(longer);
   host.reserved[0] = 1;
   LEAT_CHECK(ctx, ctx->query(&host, &api, &longer.err) == LEAT_ERROR_INVALID_ARGUMENT);
   LEAT_CHECK_U64(ctx, LEAT_ERROR_INVALID_ARGUMENT, (uint64_t)longer.err.code);
-  LEAT_CHECK(ctx, memchr(longer.err.message, '\0', sizeof longer.err.message) != NULL);
+  LEAT_CHECK(ctx, memchr(longer.err.message, '\0', sizeof(longer.err.message)) != NULL);
   LEAT_CHECK(ctx, longer.err.message[0] != '\0' && longer.err.message[0] != 0x5a);
   LEAT_CHECK(ctx, longer.err.reserved == 0);
 }

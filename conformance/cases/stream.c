@@ -89,8 +89,9 @@ static void order_copies(leat_case_context *ctx, const void *data) {
   uint8_t in[SIZE];
   uint8_t out[SIZE];
   (void)data;
-  for (int i = 0; i < BLOCKS; ++i)
+  for (int i = 0; i < BLOCKS; ++i) {
     blocks[i] = leati_case_alloc(ctx, SIZE, stream);
+  }
   for (uint32_t round = 0; round < ROUNDS; ++round) {
     leati_pattern(in, SIZE, round);
     memset(out, 0, SIZE);
@@ -98,15 +99,17 @@ static void order_copies(leat_case_context *ctx, const void *data) {
     /* Each copy reads what the one before wrote; some in a submission of their own. */
     for (int i = 1; i < BLOCKS; ++i) {
       leati_copy(ctx, stream, blocks[i - 1], blocks[i], SIZE);
-      if ((round + (uint32_t)i) % 3 == 0)
+      if ((round + (uint32_t)i) % 3 == 0) {
         LEAT_CHECK_OK(ctx, ctx->stream->flush(stream, LEAT_ERR));
+      }
     }
     leati_download(ctx, stream, blocks[BLOCKS - 1], out, SIZE);
     leati_synchronize(ctx, stream);
     LEAT_CHECK_BYTES(ctx, in, out, SIZE);
   }
-  for (int i = 0; i < BLOCKS; ++i)
+  for (int i = 0; i < BLOCKS; ++i) {
     leati_case_free(ctx, blocks[i]);
+  }
   leati_stream_destroy(ctx, stream);
 }
 
@@ -117,8 +120,9 @@ static void order_ops(leat_case_context *ctx, const void *data) {
   leati_sum_begin(ctx, &sum, stream, 1000);
   for (int i = 0; i < 60; ++i) {
     leati_sum_step(ctx, &sum, stream);
-    if (flushing)
+    if (flushing) {
       LEAT_CHECK_OK(ctx, ctx->stream->flush(stream, LEAT_ERR));
+    }
   }
   leati_sum_check(ctx, &sum, stream);
   leati_sum_end(ctx, &sum);
@@ -141,8 +145,9 @@ static void write_after_read(leat_case_context *ctx, const void *data) {
   leati_case_tensor_device(ctx, &view, input, LEAT_F32, 1, shape);
   /* The input is overwritten right after each operator that reads it. */
   for (int step = 0; step < STEPS; ++step) {
-    for (int i = 0; i < COUNT; ++i)
+    for (int i = 0; i < COUNT; ++i) {
       values[i] = (float)(step * 10 + i % 7);
+    }
     leati_upload(ctx, stream, input, values, COUNT * sizeof(float));
     leati_case_tensor_device(ctx, &sum, sums + (uint64_t)step * COUNT * sizeof(float), LEAT_F32, 1, shape);
     leati_op_invoke(ctx, add, stream, 2, inputs, &sum);
@@ -181,10 +186,12 @@ static void hundred(leat_case_context *ctx, const void *data) {
     leati_pattern(in + i * BYTES, BYTES, i);
     leati_upload(ctx, streams[i], blocks[i], in + i * BYTES, BYTES);
   }
-  for (uint32_t i = 0; i < STREAMS; ++i)
+  for (uint32_t i = 0; i < STREAMS; ++i) {
     leati_download(ctx, streams[i], blocks[i], out + i * BYTES, BYTES);
-  for (uint32_t i = 0; i < STREAMS; ++i)
+  }
+  for (uint32_t i = 0; i < STREAMS; ++i) {
     leati_synchronize(ctx, streams[STREAMS - 1 - i]);
+  }
   LEAT_CHECK_BYTES(ctx, in, out, STREAMS * BYTES);
   for (uint32_t i = 0; i < STREAMS; ++i) {
     leati_case_free(ctx, blocks[i]);
@@ -197,16 +204,16 @@ static void hundred(leat_case_context *ctx, const void *data) {
 static void many_short(leat_case_context *ctx, const void *data) {
   uint8_t in[100];
   uint8_t out[100];
-  uint64_t block = leati_case_alloc(ctx, sizeof in, NULL);
+  uint64_t block = leati_case_alloc(ctx, sizeof(in), NULL);
   (void)data;
   /* More than any pool holds, so that what a stream is made of must come back. */
   for (uint32_t i = 0; i < 300; ++i) {
     leat_stream *stream = leati_stream_new(ctx);
-    leati_pattern(in, sizeof in, i);
-    leati_upload(ctx, stream, block, in, sizeof in);
-    leati_download(ctx, stream, block, out, sizeof out);
+    leati_pattern(in, sizeof(in), i);
+    leati_upload(ctx, stream, block, in, sizeof(in));
+    leati_download(ctx, stream, block, out, sizeof(out));
     leati_synchronize(ctx, stream);
-    LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
+    LEAT_CHECK_BYTES(ctx, in, out, sizeof(in));
     leati_stream_destroy(ctx, stream);
   }
   leati_case_free(ctx, block);
@@ -224,8 +231,9 @@ static void destroy_in_flight(leat_case_context *ctx, const void *data) {
     leati_pattern(in, SIZE, i);
     leati_stream_load(ctx, stream);
     leati_upload(ctx, stream, blocks[i], in, SIZE);
-    if (flushed)
+    if (flushed) {
       LEAT_CHECK_OK(ctx, ctx->stream->flush(stream, LEAT_ERR));
+    }
     leati_stream_destroy(ctx, stream);
   }
   /* What was in the streams still runs, and synchronising the device covers it. */
@@ -259,14 +267,15 @@ static void share_thread(leat_case_context *ctx, uint32_t index, void *data) {
   leat_case_tensor b;
   const leat_case_tensor *inputs[2] = {&a, &a};
   leati_case_tensor_device(ctx, &a, block, LEAT_F32, 1, shape);
-  leati_case_tensor_device(ctx, &b, block + sizeof in, LEAT_F32, 1, shape);
+  leati_case_tensor_device(ctx, &b, block + sizeof(in), LEAT_F32, 1, shape);
   for (int round = 0; round < ROUNDS; ++round) {
-    for (int i = 0; i < COUNT; ++i)
+    for (int i = 0; i < COUNT; ++i) {
       in[i] = (float)((int)index * 1000 + round * 10 + i);
-    memset(out, 0, sizeof out);
-    leati_upload(ctx, shared->stream, block, in, sizeof in);
+    }
+    memset(out, 0, sizeof(out));
+    leati_upload(ctx, shared->stream, block, in, sizeof(in));
     leati_op_invoke(ctx, shared->add, shared->stream, 2, inputs, &b);
-    leati_download(ctx, shared->stream, block + sizeof in, out, sizeof out);
+    leati_download(ctx, shared->stream, block + sizeof(in), out, sizeof(out));
     leati_synchronize(ctx, shared->stream);
     for (int i = 0; i < COUNT; ++i) {
       LEAT_CHECK_MESSAGE(ctx, out[i] == 2.0f * in[i], "thread %u, round %d, element %d is %g, expected %g", index,
@@ -330,9 +339,9 @@ static void failed_call(leat_case_context *ctx, const void *data) {
 /* An operator with one input and `outputs` outputs, in domain "". */
 static leat_op *new_split(leat_case_context *ctx, uint32_t outputs) {
   const int64_t shape[1] = {-1};
-  const leat_value_info info = {.struct_size = sizeof info, .ndim = 1, .dtype = LEAT_F32, .shape = shape};
+  const leat_value_info info = {.struct_size = sizeof(info), .ndim = 1, .dtype = LEAT_F32, .shape = shape};
   const leat_value_info *inputs[1] = {&info};
-  const leat_op_desc desc = {.struct_size = sizeof desc,
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .since_version = 13,
                              .name = "Split",
                              .domain = "",
@@ -376,7 +385,7 @@ static void failed_operator(leat_case_context *ctx, const void *data) {
   leati_case_tensor_device(ctx, &dead, gone, LEAT_F32, 1, shape);
   leati_case_tensor_device(ctx, &longer, block, LEAT_F32, 1, (const int64_t[]){COUNT + 1});
   leati_case_free(ctx, gone);
-  leati_upload(ctx, stream, block, values, sizeof values);
+  leati_upload(ctx, stream, block, values, sizeof(values));
   for (int i = 0; i < STEPS; ++i) {
     const leat_case_tensor *from = &sums[i % 2];
     const DLTensor *inputs[2] = {&from->tensor, &ones.tensor};
@@ -408,7 +417,7 @@ static void failed_operator(leat_case_context *ctx, const void *data) {
     }
     LEAT_CHECK_OK(ctx, ctx->stream->error(stream, LEAT_ERR));
   }
-  leati_download(ctx, stream, block, out, sizeof out);
+  leati_download(ctx, stream, block, out, sizeof(out));
   leati_synchronize(ctx, stream);
   for (int i = 0; i < COUNT; ++i) {
     LEAT_CHECK_MESSAGE(ctx, out[i] == (float)(i + STEPS), "element %d is %g after %d additions, expected %d", i,
@@ -463,15 +472,17 @@ static void hundred_in_flight(leat_case_context *ctx, const void *data) {
       leat_stream *stream = leati_stream_new(ctx);
       events[i] = leati_event_new(ctx);
       leati_trip_begin(ctx, &trips[i], stream, BYTES);
-      if (i % 25 == 0)
+      if (i % 25 == 0) {
         leati_stream_load(ctx, stream);
+      }
       leati_trip_put(ctx, &trips[i], round * STREAMS + i);
       /* The event flushes; what comes after it is still open when the stream goes. */
       LEAT_CHECK_OK(ctx, ctx->event->record(events[i], stream, LEAT_ERR));
       leati_copy(ctx, stream, trips[i].block, trips[i].block + BYTES / 2, BYTES / 2);
     }
-    for (uint32_t i = 0; i < STREAMS; ++i)
+    for (uint32_t i = 0; i < STREAMS; ++i) {
       leati_stream_destroy(ctx, trips[i].stream);
+    }
     for (uint32_t i = 0; i < STREAMS; ++i) {
       LEAT_CHECK_OK(ctx, ctx->event->wait(events[STREAMS - 1 - i], -1, LEAT_ERR));
       leati_trip_check(ctx, &trips[STREAMS - 1 - i]);
@@ -491,20 +502,20 @@ static void info_of_own(leat_case_context *ctx, const void *data) {
     uint64_t tail;
   } longer;
   (void)data;
-  memset(&info, 0x5a, sizeof info);
-  info.struct_size = sizeof info;
+  memset(&info, 0x5a, sizeof(info));
+  info.struct_size = sizeof(info);
   LEAT_CHECK_OK(ctx, ctx->stream->info(stream, &info, LEAT_ERR));
   LEAT_CHECK_MESSAGE(ctx, info.pool_index == -1 && info.flags == 0,
                      "a stream of create() says pool_index %d and flags 0x%x, expected -1 and 0", info.pool_index,
                      (unsigned)info.flags);
   LEAT_CHECK_U64(ctx, 0, info.reserved);
-  memset(&longer, 0, sizeof longer);
-  longer.known.struct_size = sizeof longer;
+  memset(&longer, 0, sizeof(longer));
+  longer.known.struct_size = sizeof(longer);
   LEAT_CHECK_OK(ctx, ctx->stream->info(stream, &longer.known, LEAT_ERR));
   LEAT_CHECK_U64(ctx, 0, longer.tail);
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->stream->info(NULL, &info, LEAT_ERR));
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->stream->info(stream, NULL, LEAT_ERR));
-  info.struct_size = sizeof info - 8;
+  info.struct_size = sizeof(info) - 8;
   LEAT_CHECK_STATUS(ctx, LEAT_ERROR_INVALID_ARGUMENT, ctx->stream->info(stream, &info, LEAT_ERR));
   leati_stream_destroy(ctx, stream);
 }
@@ -514,8 +525,9 @@ static leat_device *second_device(leat_case_context *ctx) {
   uint32_t count = 0;
   leat_device *other = NULL;
   LEAT_CHECK_OK(ctx, ctx->device->count(&count, LEAT_ERR));
-  if (count < 2)
+  if (count < 2) {
     leati_case_skip(ctx, "there is one device; this needs two");
+  }
   LEAT_CHECK_OK(ctx, ctx->device->open(ctx->device_index == 0 ? 1 : 0, &other, LEAT_ERR));
   return other;
 }

@@ -41,16 +41,18 @@ static void reference(const float *x, const float *w, const float *b, const floa
   for (int i = 0; i < SIDE; ++i) {
     for (int j = 0; j < SIDE; ++j) {
       double sum = 0.0;
-      for (int k = 0; k < SIDE; ++k)
+      for (int k = 0; k < SIDE; ++k) {
         sum += (double)x[i * SIDE + k] * (double)w[k * SIDE + j];
+      }
       middle[i * SIDE + j] = (sum + (double)b[i * SIDE + j]) * (double)y[i * SIDE + j];
     }
   }
   for (int i = 0; i < SIDE; ++i) {
     for (int j = 0; j < SIDE; ++j) {
       double sum = 0.0;
-      for (int k = 0; k < SIDE; ++k)
+      for (int k = 0; k < SIDE; ++k) {
         sum += middle[i * SIDE + k] * (double)w[k * SIDE + j];
+      }
       out[i * SIDE + j] = (float)sum;
     }
   }
@@ -67,21 +69,23 @@ static void run_chain(leat_case_context *ctx, const chain_ops *ops, leat_stream 
   uint64_t blocks[VIEWS];
   leat_case_tensor views[VIEWS];
   for (int i = 0; i < VIEWS; ++i) {
-    blocks[i] = leati_case_alloc(ctx, sizeof want, stream);
+    blocks[i] = leati_case_alloc(ctx, sizeof(want), stream);
     leati_case_tensor_device(ctx, &views[i], blocks[i], LEAT_F32, 2, shape);
   }
   for (int i = 0; i <= Y; ++i) {
-    for (int j = 0; j < COUNT; ++j)
+    for (int j = 0; j < COUNT; ++j) {
       host[i][j] = (float)g_rand_int_range(random, -3, 4);
-    leati_upload(ctx, stream, blocks[i], host[i], sizeof want);
+    }
+    leati_upload(ctx, stream, blocks[i], host[i], sizeof(want));
   }
   leati_op_invoke(ctx, ops->matmul, stream, 2, (const leat_case_tensor *[]){&views[X], &views[W]}, &views[PRODUCT]);
   leati_op_invoke(ctx, ops->add, stream, 2, (const leat_case_tensor *[]){&views[PRODUCT], &views[B]}, &views[SUM]);
   leati_op_invoke(ctx, ops->mul, stream, 2, (const leat_case_tensor *[]){&views[SUM], &views[Y]}, &views[SCALED]);
   leati_op_invoke(ctx, ops->matmul, stream, 2, (const leat_case_tensor *[]){&views[SCALED], &views[W]}, &views[OUT]);
-  leati_download(ctx, stream, blocks[OUT], have, sizeof have);
-  for (int i = 0; i < VIEWS; ++i)
+  leati_download(ctx, stream, blocks[OUT], have, sizeof(have));
+  for (int i = 0; i < VIEWS; ++i) {
     leati_case_free(ctx, blocks[i]);
+  }
   leati_synchronize(ctx, stream);
   reference(host[X], host[W], host[B], host[Y], want);
   for (int i = 0; i < COUNT; ++i) {
@@ -101,11 +105,13 @@ static void chain_thread(leat_case_context *ctx, uint32_t index, void *data) {
   const chain_job *job = data;
   leat_stream *stream = job->stream != NULL ? job->stream : leati_stream_new(ctx);
   GRand *random = g_rand_new_with_seed(ctx->seed + index);
-  for (int i = 0; i < job->runs; ++i)
+  for (int i = 0; i < job->runs; ++i) {
     run_chain(ctx, job->ops, stream, random, index);
+  }
   g_rand_free(random);
-  if (job->stream == NULL)
+  if (job->stream == NULL) {
     leati_stream_destroy(ctx, stream);
+  }
 }
 
 static void own_streams(leat_case_context *ctx, const void *data) {
@@ -154,23 +160,25 @@ static void op_gone(leat_case_context *ctx, const void *data) {
   leat_op *add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 2);
   float values[COUNT];
   float out[COUNT] = {0};
-  uint64_t from = leati_case_alloc(ctx, sizeof values, stream);
-  uint64_t to = leati_case_alloc(ctx, sizeof values, stream);
+  uint64_t from = leati_case_alloc(ctx, sizeof(values), stream);
+  uint64_t to = leati_case_alloc(ctx, sizeof(values), stream);
   leat_case_tensor a;
   leat_case_tensor b;
   (void)data;
-  for (int i = 0; i < COUNT; ++i)
+  for (int i = 0; i < COUNT; ++i) {
     values[i] = (float)i;
+  }
   leati_case_tensor_device(ctx, &a, from, LEAT_F32, 2, shape);
   leati_case_tensor_device(ctx, &b, to, LEAT_F32, 2, shape);
   leati_stream_load(ctx, stream);
-  leati_upload(ctx, stream, from, values, sizeof values);
+  leati_upload(ctx, stream, from, values, sizeof(values));
   leati_op_invoke(ctx, add, stream, 2, (const leat_case_tensor *[]){&a, &a}, &b);
   leati_op_destroy(ctx, add);
-  leati_download(ctx, stream, to, out, sizeof out);
+  leati_download(ctx, stream, to, out, sizeof(out));
   leati_synchronize(ctx, stream);
-  for (int i = 0; i < COUNT; ++i)
+  for (int i = 0; i < COUNT; ++i) {
     LEAT_CHECK(ctx, out[i] == 2.0f * values[i]);
+  }
   leati_case_free(ctx, from);
   leati_case_free(ctx, to);
   leati_stream_destroy(ctx, stream);
@@ -202,19 +210,21 @@ static void short_lived(leat_case_context *ctx, const void *data) {
   chain_ops ops = ops_new(ctx);
   chain_job job = {.ops = &ops, .runs = 1};
   (void)data;
-  for (int i = 0; i < 20; ++i)
+  for (int i = 0; i < 20; ++i) {
     leati_threads_run(ctx, 2, chain_thread, &job);
+  }
   ops_destroy(ctx, &ops);
 }
 
 /* ---- fork() ---- */
 
 /* Makes a call that is to give LEAT_ERROR_FORKED, and leaves its name to the parent. */
-#define FORKED(table, slot, ...)                            \
-  do {                                                      \
-    *call = #table "." #slot "()";                          \
-    if (ctx->table->slot(__VA_ARGS__) != LEAT_ERROR_FORKED) \
-      return FALSE;                                         \
+#define FORKED(table, slot, ...)                              \
+  do {                                                        \
+    *call = #table "." #slot "()";                            \
+    if (ctx->table->slot(__VA_ARGS__) != LEAT_ERROR_FORKED) { \
+      return FALSE;                                           \
+    }                                                         \
   } while (0)
 
 /* In the child: makes calls of all tables, until one is not refused as it should be. `call` is shared with the parent,
@@ -222,11 +232,11 @@ static void short_lived(leat_case_context *ctx, const void *data) {
  * parent's to tell. */
 static gboolean forked_calls(leat_case_context *ctx, leat_device *device, leat_stream *stream, leat_event *event,
                              uint64_t block, const char **call) {
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   leat_device *opened = NULL;
   leat_stream *made = NULL;
   leat_event *made_event = NULL;
-  leat_memory_stats stats = {.struct_size = sizeof stats};
+  leat_memory_stats stats = {.struct_size = sizeof(stats)};
   uint64_t address = 0;
   uint64_t size = 0;
   uint8_t byte = 0;
@@ -236,8 +246,9 @@ static gboolean forked_calls(leat_case_context *ctx, leat_device *device, leat_s
   leati_case_tensor_host(&host, &byte, LEAT_U8, 1, shape);
   leati_case_tensor_device(ctx, &view, block, LEAT_U8, 1, shape);
   FORKED(stream, synchronize, stream, &err);
-  if (err.code != LEAT_ERROR_FORKED || err.message[0] == '\0')
+  if (err.code != LEAT_ERROR_FORKED || err.message[0] == '\0') {
     return FALSE;
+  }
   FORKED(stream, flush, stream, NULL);
   FORKED(stream, query, stream, NULL);
   FORKED(stream, create, device, 0, &made, NULL);
@@ -268,19 +279,20 @@ static void forked(leat_case_context *ctx, const void *data) {
   leat_event *event = leati_event_new(ctx);
   uint8_t in[4000];
   uint8_t out[4000];
-  uint64_t block = leati_case_alloc(ctx, sizeof in, stream);
-  const char **call = mmap(NULL, sizeof *call, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  uint64_t block = leati_case_alloc(ctx, sizeof(in), stream);
+  const char **call = mmap(NULL, sizeof(*call), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   (void)data;
   LEAT_CHECK_MESSAGE(ctx, call != MAP_FAILED, "mmap() failed: %s", g_strerror(errno));
   for (uint32_t round = 0; round < 4; ++round) {
     int status = 0;
     pid_t child;
-    leati_pattern(in, sizeof in, round);
-    memset(out, 0, sizeof out);
-    if (round % 2 == 1)
+    leati_pattern(in, sizeof(in), round);
+    memset(out, 0, sizeof(out));
+    if (round % 2 == 1) {
       leati_stream_load(ctx, stream);
-    leati_upload(ctx, stream, block, in, sizeof in);
-    leati_download(ctx, stream, block, out, sizeof out);
+    }
+    leati_upload(ctx, stream, block, in, sizeof(in));
+    leati_download(ctx, stream, block, out, sizeof(out));
     LEAT_CHECK_OK(ctx, ctx->event->record(event, stream, LEAT_ERR));
     child = fork();
     LEAT_CHECK_MESSAGE(ctx, child >= 0, "fork() failed: %s", g_strerror(errno));
@@ -289,17 +301,18 @@ static void forked(leat_case_context *ctx, const void *data) {
       alarm((unsigned)(20.0 * ctx->scale) + 1);
       _exit(forked_calls(ctx, device, stream, event, block, call) ? 0 : 1);
     }
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
       continue;
+    }
     LEAT_CHECK_MESSAGE(ctx, WIFEXITED(status), "the forked child was ended by signal %d in %s (14: it did not return)",
                        WTERMSIG(status), *call);
     LEAT_CHECK_MESSAGE(ctx, WEXITSTATUS(status) == 0,
                        "in the forked child %s did not give LEAT_ERROR_FORKED, or left no message", *call);
     /* The parent is unharmed. */
     LEAT_CHECK_OK(ctx, ctx->event->wait(event, -1, LEAT_ERR));
-    LEAT_CHECK_BYTES(ctx, in, out, sizeof in);
+    LEAT_CHECK_BYTES(ctx, in, out, sizeof(in));
   }
-  munmap(call, sizeof *call);
+  munmap(call, sizeof(*call));
   leati_case_free(ctx, block);
   leati_event_destroy(ctx, event);
   leati_stream_destroy(ctx, stream);
@@ -319,8 +332,9 @@ static void forked_exit(leat_case_context *ctx, const void *data) {
     alarm((unsigned)(20.0 * ctx->scale) + 1);
     exit(0);
   }
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     continue;
+  }
   LEAT_CHECK_MESSAGE(ctx, WIFEXITED(status) && WEXITSTATUS(status) == 0,
                      "exit(0) in a forked child ended with status 0x%x (signal 14: it did not end)", (unsigned)status);
   leati_synchronize(ctx, stream);

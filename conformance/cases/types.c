@@ -64,7 +64,7 @@ typedef struct {
 } place;
 
 static void place_begin(leat_case_context *ctx, place *p, DLDataType dtype) {
-  memset(p, 0, sizeof *p);
+  memset(p, 0, sizeof(*p));
   p->stream = leati_stream_new(ctx);
   p->block = leati_case_alloc(ctx, BYTES, p->stream);
   leati_pattern(p->here, BYTES, 1);
@@ -84,17 +84,19 @@ static void copies(leat_case_context *ctx, const void *data) {
   (void)data;
   for (size_t type = 0; type < G_N_ELEMENTS(types); ++type) {
     place p;
-    leat_error err = {.struct_size = sizeof err};
+    leat_error err = {.struct_size = sizeof(err)};
     place_begin(ctx, &p, types[type].dtype);
-    if (is_taken(ctx, "an upload", ctx->memory->copy(p.stream, &p.host.tensor, &p.device.tensor, &err), &err, type))
+    if (is_taken(ctx, "an upload", ctx->memory->copy(p.stream, &p.host.tensor, &p.device.tensor, &err), &err, type)) {
       memcpy(p.there + OFFSET, p.here + OFFSET, bytes_of(type));
+    }
     leati_download(ctx, p.stream, p.block, p.read, BYTES);
     leati_synchronize(ctx, p.stream);
     LEAT_CHECK_BYTES(ctx, p.there, p.read, BYTES);
     leati_pattern(p.here, BYTES, 3);
     memcpy(p.read, p.here, BYTES);
-    if (is_taken(ctx, "a download", ctx->memory->copy(p.stream, &p.device.tensor, &p.host.tensor, &err), &err, type))
+    if (is_taken(ctx, "a download", ctx->memory->copy(p.stream, &p.device.tensor, &p.host.tensor, &err), &err, type)) {
       memcpy(p.read + OFFSET, p.there + OFFSET, bytes_of(type));
+    }
     leati_synchronize(ctx, p.stream);
     LEAT_CHECK_BYTES(ctx, p.read, p.here, BYTES);
     place_end(ctx, &p);
@@ -106,7 +108,7 @@ static void ends(leat_case_context *ctx, const void *data) {
   (void)data;
   for (size_t type = 0; type < G_N_ELEMENTS(types); ++type) {
     place p;
-    leat_error err = {.struct_size = sizeof err};
+    leat_error err = {.struct_size = sizeof(err)};
     place_begin(ctx, &p, types[type].dtype);
     p.device.tensor.byte_offset = BYTES - bytes_of(type);
     const bool taken =
@@ -129,8 +131,8 @@ static void imports(leat_case_context *ctx, const void *data) {
     const size_t row = type / 2;
     const bool padded = type % 2 == 1;
     place p;
-    leat_error err = {.struct_size = sizeof err};
-    leat_view view = {.struct_size = sizeof view};
+    leat_error err = {.struct_size = sizeof(err)};
+    leat_view view = {.struct_size = sizeof(view)};
     DLManagedTensorVersioned *exported = NULL;
     gint deleted = 0;
     place_begin(ctx, &p, types[row].dtype);
@@ -144,14 +146,14 @@ static void imports(leat_case_context *ctx, const void *data) {
       LEAT_CHECK_MESSAGE(ctx, status == LEAT_ERROR_NOT_SUPPORTED, "a padded tensor of %s was taken as %s",
                          types[row].name, leati_case_status_name(status));
     } else if (is_taken(ctx, "an import", status, &err, row)) {
-      LEAT_CHECK(ctx, memcmp(&view.tensor.dtype, &types[row].dtype, sizeof view.tensor.dtype) == 0);
+      LEAT_CHECK(ctx, memcmp(&view.tensor.dtype, &types[row].dtype, sizeof(view.tensor.dtype)) == 0);
       LEAT_CHECK_U64(ctx, COUNT, (uint64_t)view.tensor.shape[0]);
       leati_case_free(ctx, p.block);
     }
     LEAT_CHECK_MESSAGE(ctx, status == LEAT_OK || deleted == 0, "a refused tensor of %s was released", types[row].name);
     if (is_taken(ctx, "an export", ctx->memory->export_dlpack(p.stream, &p.device.tensor, NULL, &exported, &err), &err,
                  row)) {
-      LEAT_CHECK(ctx, memcmp(&exported->dl_tensor.dtype, &types[row].dtype, sizeof view.tensor.dtype) == 0);
+      LEAT_CHECK(ctx, memcmp(&exported->dl_tensor.dtype, &types[row].dtype, sizeof(view.tensor.dtype)) == 0);
       exported->deleter(exported);
     }
     place_end(ctx, &p);
@@ -162,8 +164,9 @@ static void imports(leat_case_context *ctx, const void *data) {
 
 static bool is_listed(const leat_op_info *info, uint64_t type) {
   uint64_t listed = 0;
-  for (uint32_t i = 0; i < info->type_count; ++i)
+  for (uint32_t i = 0; i < info->type_count; ++i) {
     listed |= info->types[i]->types;
+  }
   return (listed & type) != 0;
 }
 
@@ -178,19 +181,21 @@ static void all_operators(leat_case_context *ctx, const void *data) {
     const leat_op_info *info = NULL;
     LEAT_CHECK_OK(ctx, ctx->op->info(i, &info, LEAT_ERR));
     for (size_t type = 0; type < G_N_ELEMENTS(types); ++type) {
-      const leat_value_info value = {.struct_size = sizeof value, .ndim = -1, .dtype = types[type].dtype};
+      const leat_value_info value = {.struct_size = sizeof(value), .ndim = -1, .dtype = types[type].dtype};
       const leat_value_info *inputs[INPUTS];
-      const leat_op_desc desc = {.struct_size = sizeof desc,
+      const leat_op_desc desc = {.struct_size = sizeof(desc),
                                  .since_version = info->since_version_min,
                                  .name = info->name,
                                  .domain = info->domain,
                                  .input_count = MIN(MAX(info->min_inputs, 1), MIN(info->max_inputs, INPUTS)),
                                  .output_count = MAX(info->min_outputs, 1),
                                  .inputs = inputs};
-      for (uint32_t k = 0; k < desc.input_count; ++k)
+      for (uint32_t k = 0; k < desc.input_count; ++k) {
         inputs[k] = &value;
-      if (desc.input_count == 0 || is_listed(info, types[type].type))
+      }
+      if (desc.input_count == 0 || is_listed(info, types[type].type)) {
         continue;
+      }
       const int32_t status = ctx->op->supports(device, &desc, NULL);
       LEAT_CHECK_MESSAGE(ctx, status == LEAT_ERROR_NOT_SUPPORTED || status == LEAT_ERROR_INVALID_ARGUMENT,
                          "%s does not list %s, and supports() returned %s", info->name, types[type].name,
@@ -204,17 +209,19 @@ static void one_operator(leat_case_context *ctx, const void *data) {
   leati_subject *s = leati_subject_new(ctx);
   (void)data;
   for (size_t type = 0; type < G_N_ELEMENTS(types); ++type) {
-    leat_error err = {.struct_size = sizeof err};
+    leat_error err = {.struct_size = sizeof(err)};
     leati_form_desc d;
-    if (is_listed(s->form.info, types[type].type))
+    if (is_listed(s->form.info, types[type].type)) {
       continue;
+    }
     leati_form_describe(&s->form, &d);
     d.info.dtype = types[type].dtype;
     LEAT_CHECK_MESSAGE(
         ctx, !is_taken(ctx, "supports()", ctx->op->supports(leati_fixture_device(ctx), &d.desc, &err), &err, type),
         "%s does not list %s, and supports() takes it", s->form.info->name, types[type].name);
-    for (uint32_t view = 0; view <= s->form.inputs; ++view)
+    for (uint32_t view = 0; view <= s->form.inputs; ++view) {
       s->views[view].tensor.dtype = types[type].dtype;
+    }
     LEAT_CHECK_MESSAGE(ctx, !is_taken(ctx, "invoke()", leati_subject_invoke(s, &err), &err, type),
                        "%s does not list %s, and invoke() takes it", s->form.info->name, types[type].name);
     leati_subject_reset(s);

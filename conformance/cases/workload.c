@@ -18,8 +18,9 @@ typedef struct {
 static void run_thread(leat_case_context *ctx, uint32_t index, void *data) {
   const job *shared = data;
   leat_stream *stream = leati_stream_new(ctx);
-  for (uint32_t i = 0; i < shared->runs; ++i)
+  for (uint32_t i = 0; i < shared->runs; ++i) {
     leati_network_once(ctx, shared->network, stream, ctx->seed + index * shared->runs + i);
+  }
   leati_stream_destroy(ctx, stream);
 }
 
@@ -52,8 +53,9 @@ static void same_thread(leat_case_context *ctx, uint32_t index, void *data) {
     const void *have = leati_network_result(run, &size);
     leati_synchronize(ctx, stream);
     leati_network_check(ctx, run);
-    if (!other)
+    if (!other) {
       LEAT_CHECK_BYTES(ctx, shared->want, have, size);
+    }
     leati_network_end(run);
   }
   leati_stream_destroy(ctx, stream);
@@ -129,15 +131,17 @@ static void hand_thread(leat_case_context *ctx, uint32_t index, void *data) {
   for (uint32_t round = 0; round < HANDOVERS; ++round) {
     handed *one;
     if (index % 2 == 0) {
-      uint64_t block = leati_case_alloc(ctx, sizeof values, stream);
+      uint64_t block = leati_case_alloc(ctx, sizeof(values), stream);
       one = g_new0(handed, 1);
-      one->block = leati_case_alloc(ctx, sizeof values, stream);
+      one->block = leati_case_alloc(ctx, sizeof(values), stream);
       one->ready = leati_event_new(ctx);
-      for (uint32_t i = 0; i < HANDED; ++i)
+      for (uint32_t i = 0; i < HANDED; ++i) {
         values[i] = (float)(1000 * pair + 10 * round + i);
-      if (round % 5 == 0)
+      }
+      if (round % 5 == 0) {
         leati_stream_load(ctx, stream);
-      leati_upload(ctx, stream, block, values, sizeof values);
+      }
+      leati_upload(ctx, stream, block, values, sizeof(values));
       leati_case_tensor_device(ctx, &from, block, LEAT_F32, 1, shape);
       leati_case_tensor_device(ctx, &to, one->block, LEAT_F32, 1, shape);
       leati_op_invoke(ctx, shared->add, stream, 2, twice, &to);
@@ -150,14 +154,14 @@ static void hand_thread(leat_case_context *ctx, uint32_t index, void *data) {
     LEAT_CHECK_OK(ctx, ctx->stream->wait_event(stream, one->ready, LEAT_ERR));
     leati_event_destroy(ctx, one->ready);
     {
-      uint64_t block = leati_case_alloc(ctx, sizeof values, stream);
+      uint64_t block = leati_case_alloc(ctx, sizeof(values), stream);
       leati_case_tensor_device(ctx, &from, one->block, LEAT_F32, 1, shape);
       leati_case_tensor_device(ctx, &to, block, LEAT_F32, 1, shape);
       leati_op_invoke(ctx, shared->add, stream, 2, twice, &to);
       /* Freed on another stream and by another thread than it was made on. */
       leati_case_free(ctx, one->block);
-      memset(values, 0, sizeof values);
-      leati_download(ctx, stream, block, values, sizeof values);
+      memset(values, 0, sizeof(values));
+      leati_download(ctx, stream, block, values, sizeof(values));
       leati_case_free(ctx, block);
     }
     leati_synchronize(ctx, stream);
@@ -174,11 +178,13 @@ static void hand_thread(leat_case_context *ctx, uint32_t index, void *data) {
 static void hand_over(leat_case_context *ctx, const void *data) {
   handover shared = {.add = leati_op_new(ctx, "Add", 14, 2, LEAT_F32, 1)};
   (void)data;
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; ++i) {
     shared.queues[i] = g_async_queue_new();
+  }
   leati_threads_run(ctx, 8, hand_thread, &shared);
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; ++i) {
     g_async_queue_unref(shared.queues[i]);
+  }
   leati_op_destroy(ctx, shared.add);
 }
 
@@ -191,8 +197,9 @@ static void pipeline(leat_case_context *ctx, const leati_network *network, leat_
   leati_network_run *runs[DEEPEST] = {NULL};
   leat_event *events[DEEPEST];
   const uint32_t total = depth + 12;
-  for (uint32_t i = 0; i < depth; ++i)
+  for (uint32_t i = 0; i < depth; ++i) {
     events[i] = leati_event_new(ctx);
+  }
   for (uint32_t i = 0; i < total + depth; ++i) {
     const uint32_t at = i % depth;
     if (runs[at] != NULL) {
@@ -206,14 +213,16 @@ static void pipeline(leat_case_context *ctx, const leati_network *network, leat_
       LEAT_CHECK_OK(ctx, ctx->event->record(events[at], stream, LEAT_ERR));
     }
   }
-  for (uint32_t i = 0; i < depth; ++i)
+  for (uint32_t i = 0; i < depth; ++i) {
     leati_event_destroy(ctx, events[i]);
+  }
 }
 
 static void pipeline_thread(leat_case_context *ctx, uint32_t index, void *data) {
   leat_stream *stream = leati_stream_new(ctx);
-  for (uint32_t depth = 1; depth <= DEEPEST; depth *= 2)
+  for (uint32_t depth = 1; depth <= DEEPEST; depth *= 2) {
     pipeline(ctx, data, stream, (depth << index % 3) > DEEPEST ? DEEPEST : depth << index % 3);
+  }
   leati_stream_destroy(ctx, stream);
 }
 
@@ -286,18 +295,20 @@ static void soak(leat_case_context *ctx, const void *data) {
       {.kind = LEATI_NETWORK_TRANSFORMER, .rows = 6, .width = 16, .hidden = 24, .heads = 2},
   };
   leati_network *networks[SOAK_NETWORKS];
-  leat_memory_stats before = {.struct_size = sizeof before};
-  leat_memory_stats first = {.struct_size = sizeof first};
-  leat_memory_stats last = {.struct_size = sizeof last};
+  leat_memory_stats before = {.struct_size = sizeof(before)};
+  leat_memory_stats first = {.struct_size = sizeof(first)};
+  leat_memory_stats last = {.struct_size = sizeof(last)};
   leat_device *device = leati_fixture_device(ctx);
   (void)data;
-  for (int i = 0; i < SOAK_NETWORKS; ++i)
+  for (int i = 0; i < SOAK_NETWORKS; ++i) {
     networks[i] = leati_network_new(ctx, shapes[i]);
+  }
   LEAT_CHECK_OK(ctx, ctx->memory->stats(device, &before, LEAT_ERR));
   leati_threads_run(ctx, 8, soak_thread, networks);
   LEAT_CHECK_OK(ctx, ctx->memory->stats(device, &first, LEAT_ERR));
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     leati_threads_run(ctx, 8, soak_thread, networks);
+  }
   LEAT_CHECK_OK(ctx, ctx->memory->stats(device, &last, LEAT_ERR));
   /* Nothing is held that was not before, and the same load again and again takes no more from the driver than how the
    * threads happen to overlap explains: at the most as much again as the first time. */
@@ -308,8 +319,9 @@ static void soak(leat_case_context *ctx, const void *data) {
       "%" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT " bytes are taken after the first quarter, %" G_GUINT64_FORMAT
       " and %" G_GUINT64_FORMAT " after the last",
       first.reserved_bytes, first.staging_bytes, last.reserved_bytes, last.staging_bytes);
-  for (int i = 0; i < SOAK_NETWORKS; ++i)
+  for (int i = 0; i < SOAK_NETWORKS; ++i) {
     leati_network_free(ctx, networks[i]);
+  }
 }
 
 /* ---- The list ---- */

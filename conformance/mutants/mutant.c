@@ -91,8 +91,9 @@ static void device_synchronize_returns_at_once(void) {
 static int32_t changing_info(uint32_t index, leat_device_info *out, leat_error *err) {
   static gint calls;
   int32_t status = base->device->info(index, out, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     out->uuid[15] = (uint8_t)g_atomic_int_add(&calls, 1);
+  }
   return status;
 }
 
@@ -140,8 +141,9 @@ static void configure_accepts_anything(void) {
 
 static int32_t shutdown_and_forget(leat_error *err) {
   int32_t status = base->shutdown(err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     base->configure("LEAT_LANES", NULL, NULL);
+  }
   return status;
 }
 
@@ -154,8 +156,9 @@ static void configure_forgotten(void) {
 static int32_t find_anything(leat_device *device, uint64_t address, uint64_t *out_base, uint64_t *out_size,
                              leat_error *err) {
   int32_t status = base->memory->find(device, address, out_base, out_size, err);
-  if (status != LEAT_ERROR_INVALID_ARGUMENT || out_base == NULL || out_size == NULL)
+  if (status != LEAT_ERROR_INVALID_ARGUMENT || out_base == NULL || out_size == NULL) {
     return status;
+  }
   *out_base = address;
   *out_size = 1;
   return LEAT_OK;
@@ -170,8 +173,9 @@ enum { SHIFT = 16 };
 static int32_t alloc_shifted(leat_device *device, uint64_t size, leat_stream *stream, uint64_t *out_address,
                              leat_error *err) {
   int32_t status = base->memory->alloc(device, size + SHIFT, stream, out_address, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     *out_address += SHIFT;
+  }
   return status;
 }
 
@@ -266,8 +270,9 @@ static void host_reuse_ignores_streams(void) {
 
 static int32_t alloc_host_shifted(leat_device *device, uint64_t size, void **out_pointer, leat_error *err) {
   int32_t status = base->memory->alloc_host(device, size + SHIFT, out_pointer, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     *out_pointer = (char *)*out_pointer + SHIFT;
+  }
   return status;
 }
 
@@ -317,8 +322,9 @@ static void copy_error_swallowed(void) {
 }
 
 static int32_t copy_nowhere(leat_stream *stream, const DLTensor *src, const DLTensor *dst, leat_error *err) {
-  if (dst != NULL && dst->device.device_type == kDLCPU)
+  if (dst != NULL && dst->device.device_type == kDLCPU) {
     return LEAT_OK;
+  }
   return base->memory->copy(stream, src, dst, err);
 }
 
@@ -327,10 +333,11 @@ static void download_never_delivered(void) {
 }
 
 static int32_t stats_of_any_size(leat_device *device, leat_memory_stats *out, leat_error *err) {
-  leat_memory_stats full = {.struct_size = sizeof full};
+  leat_memory_stats full = {.struct_size = sizeof(full)};
   int32_t status = base->memory->stats(device, &full, err);
-  if (status == LEAT_OK && out != NULL)
-    memcpy(out, &full, MIN(out->struct_size, sizeof full));
+  if (status == LEAT_OK && out != NULL) {
+    memcpy(out, &full, MIN(out->struct_size, sizeof(full)));
+  }
   return status;
 }
 
@@ -340,8 +347,9 @@ static void short_struct_accepted(void) {
 
 static int32_t free_without_message(leat_device *device, uint64_t address, leat_error *err) {
   int32_t status = base->memory->free(device, address, err);
-  if (status != LEAT_OK && err != NULL)
+  if (status != LEAT_OK && err != NULL) {
     err->message[0] = '\0';
+  }
   return status;
 }
 
@@ -362,8 +370,9 @@ static void error_without_message(void) {
 
 static int32_t free_without_code(leat_device *device, uint64_t address, leat_error *err) {
   int32_t status = base->memory->free(device, address, err);
-  if (status != LEAT_OK && err != NULL)
+  if (status != LEAT_OK && err != NULL) {
     err->code = LEAT_OK;
+  }
   return status;
 }
 
@@ -384,8 +393,9 @@ static int32_t import_and_delete_again(leat_stream *stream, DLManagedTensorVersi
                                        leat_view *out, leat_error *err) {
   void (*deleter)(DLManagedTensorVersioned *) = managed != NULL ? managed->deleter : NULL;
   int32_t status = base->memory->import_dlpack(stream, managed, ready, out, err);
-  if (status == LEAT_OK && deleter != NULL)
+  if (status == LEAT_OK && deleter != NULL) {
     deleter(managed);
+  }
   return status;
 }
 
@@ -400,10 +410,12 @@ static int32_t export_unordered(leat_stream *stream, const DLTensor *view, leat_
   leat_device *device = NULL;
   if (ready == NULL && unused == NULL) {
     int32_t status = base->device->open(0, &device, err);
-    if (status == LEAT_OK)
+    if (status == LEAT_OK) {
       status = base->event->create(device, 0, &unused, err);
-    if (status != LEAT_OK)
+    }
+    if (status != LEAT_OK) {
       return status;
+    }
   }
   return base->memory->export_dlpack(stream, view, ready != NULL ? ready : unused, out, err);
 }
@@ -441,8 +453,9 @@ static leat_stream *only_stream;
 static int32_t create_once(leat_device *device, uint64_t flags, leat_stream **out, leat_error *err) {
   if (only_stream == NULL) {
     int32_t status = base->stream->create(device, flags, &only_stream, err);
-    if (status != LEAT_OK)
+    if (status != LEAT_OK) {
       return status;
+    }
   }
   *out = only_stream;
   return LEAT_OK;
@@ -493,8 +506,9 @@ static GHashTable *recorded_events;
 static int32_t record_first(leat_event *event, leat_stream *stream, leat_error *err) {
   gboolean first;
   g_mutex_lock(&recorded_lock);
-  if (recorded_events == NULL)
+  if (recorded_events == NULL) {
     recorded_events = g_hash_table_new(NULL, NULL);
+  }
   first = g_hash_table_add(recorded_events, event);
   g_mutex_unlock(&recorded_lock);
   return first ? base->event->record(event, stream, err) : base->stream->flush(stream, err);
@@ -502,8 +516,9 @@ static int32_t record_first(leat_event *event, leat_stream *stream, leat_error *
 
 static int32_t destroy_recorded(leat_event *event, leat_error *err) {
   g_mutex_lock(&recorded_lock);
-  if (recorded_events != NULL)
+  if (recorded_events != NULL) {
     g_hash_table_remove(recorded_events, event);
+  }
   g_mutex_unlock(&recorded_lock);
   return base->event->destroy(event, err);
 }
@@ -524,15 +539,17 @@ static int32_t create_used(leat_device *device, uint64_t flags, leat_event **out
     used = g_queue_pop_tail(&used_events);
     g_mutex_unlock(&used_lock);
   }
-  if (used == NULL)
+  if (used == NULL) {
     return base->event->create(device, flags, out, err);
+  }
   *out = used;
   return LEAT_OK;
 }
 
 static int32_t keep_used(leat_event *event, leat_error *err) {
-  if (event == NULL)
+  if (event == NULL) {
     return base->event->destroy(event, err);
+  }
   g_mutex_lock(&used_lock);
   g_queue_push_tail(&used_events, event);
   g_mutex_unlock(&used_lock);
@@ -604,8 +621,9 @@ static void untimed_is_timed(void) {
 
 static int32_t wait_and_hang(leat_event *event, int64_t timeout_ns, leat_error *err) {
   int32_t status = base->event->wait(event, timeout_ns, err);
-  for (;;)
+  for (;;) {
     g_usleep(1000000);
+  }
   return status;
 }
 
@@ -640,8 +658,9 @@ static int32_t invoke_less(const leat_op *op, leat_stream *stream, uint32_t inpu
   views[0] = *inputs[0];
   views[1] = *inputs[1];
   views[2] = *outputs[0];
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; ++i) {
     views[i].shape = &shape;
+  }
   return base->op->invoke(op, stream, 2, less_inputs, 1, less_outputs, err);
 }
 
@@ -663,8 +682,9 @@ static int32_t create_without_constants(leat_device *device, const leat_op_desc 
   static const float zeros[64];
   leat_attribute copies[8];
   const leat_attribute *attributes[8];
-  if (desc == NULL || desc->attributes == NULL || desc->attribute_count > G_N_ELEMENTS(copies))
+  if (desc == NULL || desc->attributes == NULL || desc->attribute_count > G_N_ELEMENTS(copies)) {
     return base->op->create(device, desc, out, err);
+  }
   for (uint32_t k = 0; k < desc->attribute_count; ++k) {
     attributes[k] = desc->attributes[k];
     if (attributes[k] != NULL && g_strcmp0(attributes[k]->name, "constants") == 0 &&
@@ -694,15 +714,17 @@ static gboolean is_one_of_few(const char *name) {
 static int32_t count_few(uint32_t *out_count, leat_error *err) {
   uint32_t all = 0;
   int32_t status = base->op->count(out_count, err);
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     return status;
+  }
   all = *out_count;
   *out_count = 0;
   for (uint32_t i = 0; i < all; ++i) {
     const leat_op_info *info = NULL;
     status = base->op->info(i, &info, err);
-    if (status != LEAT_OK)
+    if (status != LEAT_OK) {
       return status;
+    }
     *out_count += is_one_of_few(info->name) ? 1 : 0;
   }
   return LEAT_OK;
@@ -727,17 +749,19 @@ static void evaluated_claimed(void) {
 static int32_t info_few(uint32_t index, const leat_op_info **out, leat_error *err) {
   for (uint32_t i = 0, left = index;; ++i) {
     int32_t status = base->op->info(i, out, err);
-    if (status != LEAT_OK || (is_one_of_few((*out)->name) && left-- == 0))
+    if (status != LEAT_OK || (is_one_of_few((*out)->name) && left-- == 0)) {
       return status;
+    }
   }
 }
 
 static int32_t refuse_others(const leat_op_desc *desc, leat_error *err) {
-  if (desc == NULL || desc->name == NULL || is_one_of_few(desc->name))
+  if (desc == NULL || desc->name == NULL || is_one_of_few(desc->name)) {
     return LEAT_OK;
+  }
   if (err != NULL) {
     err->code = LEAT_ERROR_NOT_SUPPORTED;
-    g_snprintf(err->message, sizeof err->message, "there is no %.100s here", desc->name);
+    g_snprintf(err->message, sizeof(err->message), "there is no %.100s here", desc->name);
   }
   return LEAT_ERROR_NOT_SUPPORTED;
 }
@@ -769,8 +793,9 @@ typedef struct {
 
 static const leat_op_desc *without_graphs(const leat_op_desc *desc, less_desc *out) {
   if (desc == NULL || desc->attribute_count != 1 || desc->attributes[0] == NULL ||
-      desc->attributes[0]->type != LEAT_ATTRIBUTE_GRAPH)
+      desc->attributes[0]->type != LEAT_ATTRIBUTE_GRAPH) {
     return desc;
+  }
   out->desc = *desc;
   out->desc.attribute_count = 0;
   return &out->desc;
@@ -791,8 +816,9 @@ static void later_table_claimed(void) {
 
 /* Inputs after `change`; a description that is odd in another way is left as it is. */
 static const leat_op_desc *with_inputs(const leat_op_desc *desc, less_desc *out, void (*change)(leat_value_info *)) {
-  if (desc == NULL || desc->inputs == NULL || desc->input_count > 8)
+  if (desc == NULL || desc->inputs == NULL || desc->input_count > 8) {
     return desc;
+  }
   out->desc = *desc;
   out->desc.inputs = out->inputs;
   for (uint32_t i = 0; i < desc->input_count; ++i) {
@@ -840,8 +866,9 @@ static int32_t import_as_bytes(leat_stream *stream, DLManagedTensorVersioned *ma
 
 /* Any type of few bits is as good as float32. */
 static void widen(leat_value_info *info) {
-  if (info->dtype.bits <= 8)
+  if (info->dtype.bits <= 8) {
     info->dtype = (DLDataType){kDLFloat, 32, 1};
+  }
 }
 
 static int32_t supports_any_width(leat_device *device, const leat_op_desc *desc, leat_error *err) {
@@ -858,8 +885,9 @@ static void small_types_misread(void) {
 /* The descriptor without ranks and shapes of inputs, in memory for as many as an operator of the cases has. */
 static const leat_op_desc *without_shapes(const leat_op_desc *desc, leat_op_desc *out, leat_value_info infos[8],
                                           const leat_value_info *pointers[8]) {
-  if (desc->input_count > 8)
+  if (desc->input_count > 8) {
     return desc;
+  }
   for (uint32_t i = 0; i < desc->input_count; ++i) {
     pointers[i] = NULL;
     if (desc->inputs[i] != NULL) {
@@ -898,8 +926,9 @@ static int32_t invoke_halves(const leat_op *op, leat_stream *stream, uint32_t in
                              const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
                              leat_error *err) {
   int32_t status = base->op->invoke(op, stream, input_count, inputs, output_count, outputs, err);
-  if (status != LEAT_OK && input_count > 0 && output_count > 0)
+  if (status != LEAT_OK && input_count > 0 && output_count > 0) {
     base->memory->copy(stream, inputs[0], outputs[0], NULL);
+  }
   return status;
 }
 
@@ -910,8 +939,9 @@ static void op_failure_leaves_commands(void) {
 static int32_t invoke_most(const leat_op *op, leat_stream *stream, uint32_t input_count, const DLTensor *const *inputs,
                            uint32_t output_count, const DLTensor *const *outputs, leat_error *err) {
   static gint calls;
-  if (g_atomic_int_add(&calls, 1) % 100 == 99)
+  if (g_atomic_int_add(&calls, 1) % 100 == 99) {
     return LEAT_OK;
+  }
   return base->op->invoke(op, stream, input_count, inputs, output_count, outputs, err);
 }
 
@@ -921,8 +951,9 @@ static void op_sometimes_forgotten(void) {
 
 static gboolean lacks_output(uint32_t output_count, const DLTensor *const *outputs) {
   for (uint32_t i = 0; outputs != NULL && i < output_count; ++i) {
-    if (outputs[i] == NULL)
+    if (outputs[i] == NULL) {
       return TRUE;
+    }
   }
   return FALSE;
 }
@@ -942,8 +973,9 @@ static void op_absent_output_accepted(void) {
 static int32_t invoke_blindly(const leat_op *op, leat_stream *stream, uint32_t input_count,
                               const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
                               leat_error *err) {
-  if (output_count > 0 && outputs[0] == NULL)
+  if (output_count > 0 && outputs[0] == NULL) {
     raise(SIGSEGV);
+  }
   return base->op->invoke(op, stream, input_count, inputs, output_count, outputs, err);
 }
 
@@ -959,8 +991,9 @@ static int32_t invoke_unless_empty(const leat_op *op, leat_stream *stream, uint3
   if (input_count > 0 && inputs[0] != NULL && outputs[0] != NULL && inputs[0]->shape != NULL &&
       inputs[0]->ndim <= LEAT_MAX_RANK) {
     for (int32_t d = 0; d < inputs[0]->ndim; ++d) {
-      if (inputs[0]->shape[d] == 0)
+      if (inputs[0]->shape[d] == 0) {
         return LEAT_OK;
+      }
     }
   }
   return base->op->invoke(op, stream, input_count, inputs, output_count, outputs, err);
@@ -1000,12 +1033,14 @@ static GHashTable *tickets; /* leat_stream * -> owned uint64_t * */
 static int32_t acquire_and_note(leat_device *device, int64_t timeout_ms, leat_stream **out, uint64_t *out_ticket,
                                 leat_error *err) {
   int32_t status = base->pool->acquire(device, timeout_ms, out, out_ticket, err);
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     return status;
+  }
   g_mutex_lock(&tickets_lock);
-  if (tickets == NULL)
+  if (tickets == NULL) {
     tickets = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-  g_hash_table_insert(tickets, *out, g_memdup2(out_ticket, sizeof *out_ticket));
+  }
+  g_hash_table_insert(tickets, *out, g_memdup2(out_ticket, sizeof(*out_ticket)));
   g_mutex_unlock(&tickets_lock);
   return status;
 }
@@ -1014,8 +1049,9 @@ static _Thread_local leat_stream *borrowed;
 
 static int32_t bind_and_note(leat_device *device, leat_stream *stream, leat_stream **out_previous, leat_error *err) {
   int32_t status = base->pool->set_current(device, stream, out_previous, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     borrowed = stream;
+  }
   return status;
 }
 
@@ -1024,8 +1060,9 @@ static int32_t release_borrowed(leat_device *device, leat_error *err) {
   const uint64_t *ticket;
   g_mutex_lock(&tickets_lock);
   ticket = borrowed != NULL && tickets != NULL ? g_hash_table_lookup(tickets, borrowed) : NULL;
-  if (ticket != NULL)
+  if (ticket != NULL) {
     base->pool->release(device, *ticket, NULL);
+  }
   g_mutex_unlock(&tickets_lock);
   return base->pool->release_current(device, err);
 }
@@ -1083,18 +1120,21 @@ static int32_t acquire_by_asking(leat_device *device, int64_t timeout_ms, leat_s
                                  leat_error *err) {
   guint place;
   int32_t status = base->pool->acquire(device, 0, out, out_ticket, err);
-  if (status != LEAT_ERROR_EXHAUSTED || timeout_ms == 0)
+  if (status != LEAT_ERROR_EXHAUSTED || timeout_ms == 0) {
     return status;
+  }
   g_mutex_lock(&askers_lock);
   place = ++askers;
   g_mutex_unlock(&askers_lock);
   while (status == LEAT_ERROR_EXHAUSTED) {
     g_usleep(500);
     g_mutex_lock(&askers_lock);
-    if (!last_asks_alone || place == askers)
+    if (!last_asks_alone || place == askers) {
       status = base->pool->acquire(device, 0, out, out_ticket, err);
-    if (status != LEAT_ERROR_EXHAUSTED)
+    }
+    if (status != LEAT_ERROR_EXHAUSTED) {
       --askers;
+    }
     g_mutex_unlock(&askers_lock);
   }
   return status;
@@ -1103,8 +1143,9 @@ static int32_t acquire_by_asking(leat_device *device, int64_t timeout_ms, leat_s
 static int32_t info_with_askers(leat_device *device, leat_pool_info *out, leat_error *err) {
   int32_t status = base->pool->info(device, out, err);
   g_mutex_lock(&askers_lock);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     out->waiting_count += askers;
+  }
   g_mutex_unlock(&askers_lock);
   return status;
 }
@@ -1121,10 +1162,12 @@ static void pool_last_come_first_served(void) {
 
 static int32_t first_is_main(leat_device *device, leat_stream **out, leat_error *err) {
   static GThread *first;
-  if (device != NULL && out != NULL && g_atomic_pointer_compare_and_exchange(&first, NULL, g_thread_self()))
+  if (device != NULL && out != NULL && g_atomic_pointer_compare_and_exchange(&first, NULL, g_thread_self())) {
     return base->pool->stream(device, 0, out, err);
-  if (g_atomic_pointer_get(&first) == g_thread_self() && out != NULL)
+  }
+  if (g_atomic_pointer_get(&first) == g_thread_self() && out != NULL) {
     return base->pool->stream(device, 0, out, err);
+  }
   return base->pool->current(device, out, err);
 }
 
@@ -1137,8 +1180,9 @@ static _Thread_local leat_stream *kept;
 static int32_t current_for_good(leat_device *device, leat_stream **out, leat_error *err) {
   uint64_t ticket;
   int32_t status = LEAT_OK;
-  if (kept == NULL)
+  if (kept == NULL) {
     status = base->pool->acquire(device, 0, &kept, &ticket, err);
+  }
   *out = kept;
   return status;
 }
@@ -1175,10 +1219,11 @@ static void pool_turn_is_skipped(void) {
 
 /* The bound stream counts as long as there is one at its address. */
 static int32_t current_by_address(leat_device *device, leat_stream **out, leat_error *err) {
-  leat_stream_info info = {.struct_size = sizeof info};
+  leat_stream_info info = {.struct_size = sizeof(info)};
   int32_t status = base->pool->current(device, out, err);
-  if (status == LEAT_OK || borrowed == NULL || base->stream->info(borrowed, &info, NULL) != LEAT_OK)
+  if (status == LEAT_OK || borrowed == NULL || base->stream->info(borrowed, &info, NULL) != LEAT_OK) {
     return status;
+  }
   *out = borrowed;
   return LEAT_OK;
 }
@@ -1190,9 +1235,10 @@ static void pool_bound_by_address(void) {
 
 /* What is shared is not held, so nothing is done to release it. */
 static int32_t keep_shared(leat_device *device, uint64_t ticket, leat_error *err) {
-  leat_pool_info info = {.struct_size = sizeof info};
-  if (base->pool->info(device, &info, NULL) == LEAT_OK && (info.flags & LEAT_POOL_ROUND_ROBIN) != 0)
+  leat_pool_info info = {.struct_size = sizeof(info)};
+  if (base->pool->info(device, &info, NULL) == LEAT_OK && (info.flags & LEAT_POOL_ROUND_ROBIN) != 0) {
     return LEAT_OK;
+  }
   return base->pool->release(device, ticket, err);
 }
 
@@ -1203,7 +1249,7 @@ static void pool_shared_is_left_open(void) {
 /* ---- The profiler ---- */
 
 static int32_t never_stop(leat_device *device, leat_error *err) {
-  leat_profiler_info info = {.struct_size = sizeof info};
+  leat_profiler_info info = {.struct_size = sizeof(info)};
   return base->profiler->info(device, &info, err);
 }
 
@@ -1213,8 +1259,9 @@ static void profiler_never_stops(void) {
 
 static int32_t info_without_loss(leat_device *device, leat_profiler_info *out, leat_error *err) {
   int32_t status = base->profiler->info(device, out, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     out->lost_count = 0;
+  }
   return status;
 }
 
@@ -1225,8 +1272,9 @@ static void profiler_loss_untold(void) {
 /* Every step seems to have kept its lane busy for as long as its level took. */
 static int32_t read_overlapping(leat_device *device, uint32_t *inout_count, leat_profile_record *out, leat_error *err) {
   int32_t status = base->profiler->read(device, inout_count, out, err);
-  for (uint32_t i = 0; status == LEAT_OK && i < *inout_count; ++i)
+  for (uint32_t i = 0; status == LEAT_OK && i < *inout_count; ++i) {
     out[i].busy_ns = out[i].kind == LEAT_PROFILE_LAUNCH ? out[i].busy_ns : out[i].end_ns - out[i].begin_ns;
+  }
   return status;
 }
 
@@ -1237,8 +1285,9 @@ static void profiler_busy_overlaps(void) {
 /* Names of one byte, which may be the first of a character. */
 static int32_t read_nameless(leat_device *device, uint32_t *inout_count, leat_profile_record *out, leat_error *err) {
   int32_t status = base->profiler->read(device, inout_count, out, err);
-  for (uint32_t i = 0; status == LEAT_OK && i < *inout_count; ++i)
+  for (uint32_t i = 0; status == LEAT_OK && i < *inout_count; ++i) {
     out[i].name[1] = '\0';
+  }
   return status;
 }
 
@@ -1269,8 +1318,9 @@ static void external_null_semaphore_passes(void) {
 static int32_t import_and_close(leat_device *device, const leat_external_memory *memory, uint64_t *out_address,
                                 leat_error *err) {
   int32_t status = base->external->import_memory(device, memory, out_address, err);
-  if (status != LEAT_OK && memory != NULL && memory->fd >= 0)
+  if (status != LEAT_OK && memory != NULL && memory->fd >= 0) {
     close(memory->fd);
+  }
   return status;
 }
 
@@ -1280,15 +1330,17 @@ static void external_refused_descriptor_closed(void) {
 
 static int32_t list_nothing(leat_device *device, leat_external_info *out, leat_error *err) {
   int32_t status = base->external->info(device, out, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     out->memory_handles = out->semaphore_handles = 0;
+  }
   return status;
 }
 
 static int32_t import_anything(leat_device *device, const leat_external_memory *memory, uint64_t *out_address,
                                leat_error *err) {
-  if (device == NULL || memory == NULL || out_address == NULL || memory->handle_type != LEAT_EXTERNAL_OPAQUE_FD)
+  if (device == NULL || memory == NULL || out_address == NULL || memory->handle_type != LEAT_EXTERNAL_OPAQUE_FD) {
     return base->external->import_memory(device, memory, out_address, err);
+  }
   return LEAT_OK;
 }
 
@@ -1353,8 +1405,9 @@ static int32_t infer_more(const leat_graph *graph, uint32_t input_count, const D
                           uint32_t output_count, leat_shape *const *out, leat_error *err) {
   int32_t status = base_graph->infer(graph, input_count, inputs, output_count, out, err);
   for (uint32_t i = 0; status == LEAT_OK && i < output_count; ++i) {
-    if (out[i] != NULL)
+    if (out[i] != NULL) {
       out[i]->dims[0] += 1;
+    }
   }
   return status;
 }
@@ -1366,8 +1419,9 @@ static void graph_infer_lies(void) {
 
 static int32_t info_without_launches(const leat_graph *graph, leat_graph_info *out, leat_error *err) {
   int32_t status = base_graph->info(graph, out, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     out->launch_count = 0;
+  }
   return status;
 }
 
@@ -1380,12 +1434,13 @@ static void graph_launches_uncounted(void) {
 static int32_t fusions_beyond(const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out, leat_error *err) {
   enum { ALL = 8 };
   int32_t status = base_graph->fusions(graph, inout_count, out, err);
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     return status;
+  }
   *inout_count = ALL;
   for (uint32_t i = 0; i < ALL && out != NULL; ++i) {
-    out[i] = (leat_graph_fusion){.struct_size = sizeof out[i]};
-    g_snprintf(out[i].name, sizeof out[i].name, "rewriting%u", i);
+    out[i] = (leat_graph_fusion){.struct_size = sizeof(out[i])};
+    g_snprintf(out[i].name, sizeof(out[i].name), "rewriting%u", i);
   }
   return LEAT_OK;
 }
@@ -1422,8 +1477,9 @@ static int32_t launch_halves(const leat_graph *graph, leat_stream *stream, uint3
                              const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
                              leat_error *err) {
   int32_t status = base_graph->launch(graph, stream, input_count, inputs, output_count, outputs, err);
-  if (status == LEAT_ERROR_OUT_OF_MEMORY)
+  if (status == LEAT_ERROR_OUT_OF_MEMORY) {
     base->memory->copy(stream, inputs[0], outputs[0], NULL);
+  }
   return status;
 }
 
@@ -1436,8 +1492,9 @@ static void graph_shortage_leaves_commands(void) {
 static int32_t launch_cleared(const leat_graph *graph, leat_stream *stream, uint32_t input_count,
                               const DLTensor *const *inputs, uint32_t output_count, const DLTensor *const *outputs,
                               leat_error *err) {
-  if (stream != NULL)
+  if (stream != NULL) {
     base->stream->clear_error(stream, NULL);
+  }
   return base_graph->launch(graph, stream, input_count, inputs, output_count, outputs, err);
 }
 
@@ -1451,14 +1508,15 @@ static void graph_clears_errors(void) {
 static const leat_graph_api *newer_graph; /* of the base; constant after load() */
 
 static void newer_none(void) {
-  const leat_host_info host = {.struct_size = sizeof host,
+  const leat_host_info host = {.struct_size = sizeof(host),
                                .abi_min = LEAT_ABI_1_1,
                                .abi_max = LEAT_ABI_1_1,
                                .header_version = LEAT_ABI_CURRENT,
                                .name = "leat mutant"};
   const leat_backend_api *newer = NULL;
-  if (base_query(&host, &newer, NULL) != LEAT_OK)
+  if (base_query(&host, &newer, NULL) != LEAT_OK) {
     g_error("the base does not speak ABI 1.1");
+  }
   newer_graph = newer->graph;
   graph_api = *newer_graph;
   backend_api.graph = &graph_api;
@@ -1469,8 +1527,9 @@ static int32_t prepare_without_limit(const leat_graph *graph, uint32_t input_cou
                                      uint32_t *inout_count, leat_error *err) {
   const uint32_t allowed = inout_count != NULL ? *inout_count : 0;
   const int32_t status = newer_graph->prepare(graph, input_count, inputs, inout_count, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     *inout_count = allowed < UINT32_MAX ? allowed + 1 : *inout_count;
+  }
   return status;
 }
 
@@ -1614,7 +1673,7 @@ static const struct {
 
 /* Ends the process if the mutant cannot be made: a wrong set-up must not look like a mutant that was caught. */
 static void load(void) {
-  const leat_host_info host = {.struct_size = sizeof host,
+  const leat_host_info host = {.struct_size = sizeof(host),
                                .abi_min = LEAT_ABI_1_0,
                                .abi_max = LEAT_ABI_1_0,
                                .header_version = LEAT_ABI_CURRENT,
@@ -1622,12 +1681,14 @@ static void load(void) {
   const char *path = g_getenv("LEAT_MUTANT_BASE");
   const char *name = g_getenv("LEAT_MUTANT");
   void *library = path != NULL ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-  if (library == NULL)
+  if (library == NULL) {
     g_error("LEAT_MUTANT_BASE must be the path of a plugin: %s", path != NULL ? dlerror() : "unset");
+  }
   /* POSIX allows the conversion that ISO C does not spell out. */
   *(void **)&base_query = dlsym(library, LEAT_BACKEND_QUERY_SYMBOL);
-  if (base_query == NULL || base_query(&host, &base, NULL) != LEAT_OK)
+  if (base_query == NULL || base_query(&host, &base, NULL) != LEAT_OK) {
     g_error("%s is not a plugin", path);
+  }
   device_api = *base->device;
   memory_api = *base->memory;
   stream_api = *base->stream;
@@ -1652,8 +1713,9 @@ static void load(void) {
     backend_api.external = &external_api;
   }
   for (size_t i = 0; i < G_N_ELEMENTS(mutants); ++i) {
-    if (g_strcmp0(mutants[i].name, name) != 0)
+    if (g_strcmp0(mutants[i].name, name) != 0) {
       continue;
+    }
     mutants[i].change();
     return;
   }
@@ -1668,13 +1730,14 @@ int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **
     load();
     g_once_init_leave(&loaded, 1);
   }
-  if (tail_ignored && host != NULL && host->struct_size > sizeof cut) {
+  if (tail_ignored && host != NULL && host->struct_size > sizeof(cut)) {
     cut = *host;
-    cut.struct_size = sizeof cut;
+    cut.struct_size = sizeof(cut);
     host = &cut;
   }
   status = base_query(host, out, err);
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     *out = &backend_api;
+  }
   return status;
 }

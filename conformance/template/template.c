@@ -23,14 +23,15 @@ static int32_t fail(leat_error *err, int32_t code, const char *format, ...) __at
 static int32_t fail(leat_error *err, int32_t code, const char *format, ...) {
   leat_error full = {.code = code};
   va_list args;
-  if (err == NULL || err->struct_size < LEAT_SIZE_THROUGH(leat_error, message))
+  if (err == NULL || err->struct_size < LEAT_SIZE_THROUGH(leat_error, message)) {
     return code;
+  }
   va_start(args, format);
-  vsnprintf(full.message, sizeof full.message, format, args);
+  vsnprintf(full.message, sizeof(full.message), format, args);
   va_end(args);
   /* struct_size is the caller's, and so is anything behind what this version knows. */
   full.struct_size = err->struct_size;
-  memcpy(err, &full, sizeof full);
+  memcpy(err, &full, sizeof(full));
   return code;
 }
 
@@ -43,8 +44,9 @@ static atomic_long first_process;
 static int32_t enter(leat_error *err) {
   const long self = (long)getpid();
   long first = 0;
-  if (atomic_compare_exchange_strong(&first_process, &first, self) || first == self)
+  if (atomic_compare_exchange_strong(&first_process, &first, self) || first == self) {
     return LEAT_OK;
+  }
   return fail(err, LEAT_ERROR_FORKED, "process %ld called first, and this is a child of fork(), process %ld", first,
               self);
 }
@@ -61,9 +63,10 @@ static int32_t no_device(leat_error *err) {
  * long as the part that is not known is zero. */
 static int32_t import_struct(void *out, size_t size, const void *in, const char *name, leat_error *err) {
   uint32_t given;
-  if (in == NULL)
+  if (in == NULL) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is NULL", name);
-  memcpy(&given, in, sizeof given);
+  }
+  memcpy(&given, in, sizeof(given));
   if (given < size) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has struct_size %u, at least %zu is expected", name, given, size);
   }
@@ -84,10 +87,12 @@ static atomic_uint open_devices;
 
 static int32_t device_count(uint32_t *out_count, leat_error *err) {
   const int32_t status = enter(err);
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     return status;
-  if (out_count == NULL)
+  }
+  if (out_count == NULL) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out_count is NULL");
+  }
   *out_count = 0;
   fail(err, LEAT_OK, "this is the template, it has no device");
   return LEAT_OK;
@@ -105,20 +110,24 @@ static int32_t device_report(uint32_t *inout_count, leat_property *out, leat_err
   leat_property property;
   uint32_t capacity;
   const int32_t status = enter(err);
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     return status;
-  if (inout_count == NULL)
+  }
+  if (inout_count == NULL) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "inout_count is NULL");
+  }
   capacity = *inout_count;
   *inout_count = 1;
-  if (capacity == 0)
+  if (capacity == 0) {
     return LEAT_OK;
-  if (import_struct(&property, sizeof property, out, "out", err) != LEAT_OK)
+  }
+  if (import_struct(&property, sizeof(property), out, "out", err) != LEAT_OK) {
     return LEAT_ERROR_INVALID_ARGUMENT;
+  }
   property.device = -1;
-  snprintf(property.name, sizeof property.name, "backend.state");
-  snprintf(property.value, sizeof property.value, "template, without a device");
-  memcpy(out, &property, sizeof property);
+  snprintf(property.name, sizeof(property.name), "backend.state");
+  snprintf(property.value, sizeof(property.value), "template, without a device");
+  memcpy(out, &property, sizeof(property));
   return LEAT_OK;
 }
 
@@ -131,8 +140,9 @@ static int32_t device_open(uint32_t index, leat_device **out, leat_error *err) {
 /* No device can be open, so that whatever is given here, but for NULL, is none of ours. */
 static int32_t device_close(leat_device *device, leat_error *err) {
   const int32_t status = enter(err);
-  if (status != LEAT_OK || device == NULL)
+  if (status != LEAT_OK || device == NULL) {
     return status;
+  }
   return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "device is not an open device");
 }
 
@@ -344,17 +354,22 @@ static const leat_event_api event_api = {.struct_size = sizeof(leat_event_api),
  * to ask whether they overflow. */
 static int32_t check_host_tensor(const DLTensor *tensor, const char *what, leat_error *err) {
   uint64_t bytes = tensor->dtype.bits / 8u;
-  if (tensor->device.device_type != kDLCPU || tensor->dtype.lanes != 1 || bytes == 0)
+  if (tensor->device.device_type != kDLCPU || tensor->dtype.lanes != 1 || bytes == 0) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is not on the host, or its elements are no whole bytes", what);
-  if (tensor->ndim < 0 || tensor->ndim > LEAT_MAX_RANK || (tensor->ndim > 0 && tensor->shape == NULL))
+  }
+  if (tensor->ndim < 0 || tensor->ndim > LEAT_MAX_RANK || (tensor->ndim > 0 && tensor->shape == NULL)) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has %d dimensions, or no shape", what, (int)tensor->ndim);
-  if (tensor->strides != NULL)
+  }
+  if (tensor->strides != NULL) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has strides; it must be compact", what);
+  }
   for (int32_t d = 0; d < tensor->ndim; ++d) {
-    if (tensor->shape[d] < 0)
+    if (tensor->shape[d] < 0) {
       return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has a negative size in dimension %d", what, (int)d);
-    if (tensor->shape[d] != 0 && bytes > (uint64_t)PTRDIFF_MAX / (uint64_t)tensor->shape[d])
+    }
+    if (tensor->shape[d] != 0 && bytes > (uint64_t)PTRDIFF_MAX / (uint64_t)tensor->shape[d]) {
       return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has more bytes than memory can hold", what);
+    }
     bytes *= (uint64_t)tensor->shape[d];
   }
   return tensor->data != NULL || bytes == 0 ? LEAT_OK : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has no data", what);
@@ -363,12 +378,14 @@ static int32_t check_host_tensor(const DLTensor *tensor, const char *what, leat_
 static int32_t check_attribute(const leat_attribute *given, leat_error *err) {
   leat_attribute attribute;
   char what[96];
-  const int32_t status = import_struct(&attribute, sizeof attribute, given, "leat_attribute", err);
-  if (status != LEAT_OK)
+  const int32_t status = import_struct(&attribute, sizeof(attribute), given, "leat_attribute", err);
+  if (status != LEAT_OK) {
     return status;
-  if (attribute.name == NULL || attribute.reserved != 0)
+  }
+  if (attribute.name == NULL || attribute.reserved != 0) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "an attribute has no name, or a reserved field that is not zero");
-  snprintf(what, sizeof what, "attribute %.64s", attribute.name);
+  }
+  snprintf(what, sizeof(what), "attribute %.64s", attribute.name);
   switch (attribute.type) {
     case LEAT_ATTRIBUTE_INT:
     case LEAT_ATTRIBUTE_FLOAT:
@@ -402,56 +419,70 @@ static int32_t check_attribute(const leat_attribute *given, leat_error *err) {
 static int32_t check_input(const leat_value_info *given, uint32_t i, leat_error *err) {
   leat_value_info value;
   char what[32];
-  int32_t status = given == NULL ? LEAT_OK : import_struct(&value, sizeof value, given, "leat_value_info", err);
-  if (status != LEAT_OK || given == NULL)
+  int32_t status = given == NULL ? LEAT_OK : import_struct(&value, sizeof(value), given, "leat_value_info", err);
+  if (status != LEAT_OK || given == NULL) {
     return status;
-  snprintf(what, sizeof what, "input %u", i);
-  if (value.reserved != 0 || value.ndim < -1 || (value.ndim > 0 && value.shape == NULL))
+  }
+  snprintf(what, sizeof(what), "input %u", i);
+  if (value.reserved != 0 || value.ndim < -1 || (value.ndim > 0 && value.shape == NULL)) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                 "%s has %d dimensions, no shape, or a reserved field that is not zero", what, (int)value.ndim);
-  if (value.ndim > LEAT_MAX_RANK || value.dtype.lanes != 1)
+  }
+  if (value.ndim > LEAT_MAX_RANK || value.dtype.lanes != 1) {
     return fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s has %d dimensions and %u lanes; up to %d and 1 are right", what,
                 (int)value.ndim, value.dtype.lanes, LEAT_MAX_RANK);
-  for (int32_t d = 0; d < value.ndim; ++d) {
-    if (value.shape[d] < -1)
-      return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has a negative size in dimension %d", what, (int)d);
   }
-  if (value.value == NULL)
+  for (int32_t d = 0; d < value.ndim; ++d) {
+    if (value.shape[d] < -1) {
+      return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s has a negative size in dimension %d", what, (int)d);
+    }
+  }
+  if (value.value == NULL) {
     return LEAT_OK;
+  }
   status = check_host_tensor(value.value, what, err);
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     return status;
+  }
   int same = value.value->dtype.code == value.dtype.code && value.value->dtype.bits == value.dtype.bits &&
              (value.ndim == -1 || value.ndim == value.value->ndim);
-  for (int32_t d = 0; same && d < value.ndim; ++d)
+  for (int32_t d = 0; same && d < value.ndim; ++d) {
     same = value.shape[d] == -1 || value.shape[d] == value.value->shape[d];
+  }
   return same ? LEAT_OK : fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s is a constant of another type or shape", what);
 }
 
 /* Whether an operator is described as the contract asks. What its own form allows comes after this: counts, types and
  * attributes of its entry in the list, whose place is where the template says that it has none. */
 static int32_t check_description(const leat_op_desc *given, leat_op_desc *out, leat_error *err) {
-  int32_t status = import_struct(out, sizeof *out, given, "leat_op_desc", err);
-  if (status != LEAT_OK)
+  int32_t status = import_struct(out, sizeof(*out), given, "leat_op_desc", err);
+  if (status != LEAT_OK) {
     return status;
-  if (out->name == NULL || out->reserved != 0)
+  }
+  if (out->name == NULL || out->reserved != 0) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "leat_op_desc has no name, or a reserved field that is not zero");
-  if ((out->attribute_count != 0 && out->attributes == NULL) || (out->input_count != 0 && out->inputs == NULL))
+  }
+  if ((out->attribute_count != 0 && out->attributes == NULL) || (out->input_count != 0 && out->inputs == NULL)) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: leat_op_desc counts %u attributes and %u inputs, and has none",
                 out->name, out->attribute_count, out->input_count);
-  for (uint32_t i = 0; status == LEAT_OK && i < out->attribute_count; ++i)
+  }
+  for (uint32_t i = 0; status == LEAT_OK && i < out->attribute_count; ++i) {
     status = check_attribute(out->attributes[i], err);
-  for (uint32_t i = 0; status == LEAT_OK && i < out->input_count; ++i)
+  }
+  for (uint32_t i = 0; status == LEAT_OK && i < out->input_count; ++i) {
     status = check_input(out->inputs[i], i, err);
+  }
   return status;
 }
 
 static int32_t op_count(uint32_t *out_count, leat_error *err) {
   const int32_t status = enter(err);
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     return status;
-  if (out_count == NULL)
+  }
+  if (out_count == NULL) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out_count is NULL");
+  }
   *out_count = 0;
   return LEAT_OK;
 }
@@ -468,8 +499,9 @@ static int32_t op_supports(leat_device *device, const leat_op_desc *desc, leat_e
   leat_op_desc known;
   int32_t status = enter(err);
   (void)device;
-  if (status == LEAT_OK)
+  if (status == LEAT_OK) {
     status = check_description(desc, &known, err);
+  }
   return status != LEAT_OK ? status
                            : fail(err, LEAT_ERROR_NOT_SUPPORTED, "the template has no operator %s", known.name);
 }
@@ -519,8 +551,9 @@ static const leat_op_api op_api = {.struct_size = sizeof(leat_op_api),
 static int32_t backend_shutdown(leat_error *err) {
   const int32_t status = enter(err);
   const unsigned open = atomic_load(&open_devices);
-  if (status != LEAT_OK || open == 0)
+  if (status != LEAT_OK || open == 0) {
     return status; /* with nothing open, what was made for devices goes here */
+  }
   return fail(err, LEAT_ERROR_BUSY, "%u device%s still open; close() comes before shutdown()", open,
               open == 1 ? " is" : "s are");
 }
@@ -528,10 +561,12 @@ static int32_t backend_shutdown(leat_error *err) {
 static int32_t backend_configure(const char *name, const char *value, leat_error *err) {
   const int32_t status = enter(err);
   (void)value;
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     return status;
-  if (name == NULL)
+  }
+  if (name == NULL) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "name is NULL");
+  }
   return fail(err, LEAT_ERROR_NOT_SUPPORTED, "there is no setting \"%s\": the template has none", name);
 }
 
@@ -552,12 +587,14 @@ static const leat_backend_api backend_api = {.struct_size = sizeof(leat_backend_
 
 int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err) {
   leat_host_info known;
-  if (out == NULL)
+  if (out == NULL) {
     return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "out is NULL");
+  }
   *out = NULL;
-  if (import_struct(&known, sizeof known, host, "host", err) != LEAT_OK)
+  if (import_struct(&known, sizeof(known), host, "host", err) != LEAT_OK) {
     return LEAT_ERROR_INVALID_ARGUMENT;
-  for (size_t i = 0; i < sizeof known.reserved / sizeof known.reserved[0]; ++i) {
+  }
+  for (size_t i = 0; i < sizeof(known.reserved) / sizeof(known.reserved[0]); ++i) {
     if (known.reserved[i] != 0) {
       return fail(err, LEAT_ERROR_INVALID_ARGUMENT, "host: reserved[%zu] is not zero", i);
     }

@@ -21,7 +21,7 @@ static leat_error err;
 /* The call gives the status, and says it in `err` together with a message. */
 #define GIVES(status, call)                                \
   do {                                                     \
-    err = (leat_error){.struct_size = sizeof err};         \
+    err = (leat_error){.struct_size = sizeof(err)};        \
     CHECK((call) == (status));                             \
     CHECK(err.code == (status) && err.message[0] != '\0'); \
   } while (0)
@@ -45,12 +45,12 @@ static scene *begin(scene *s) {
   *s = (scene){.sizes = {1, 1}};
   s->tensor = (DLTensor){&s->number, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, s->sizes, NULL, 0};
   s->attribute = (leat_attribute){
-      .struct_size = sizeof s->attribute, .type = LEAT_ATTRIBUTE_TENSOR, .name = "value", .tensor = &s->tensor};
+      .struct_size = sizeof(s->attribute), .type = LEAT_ATTRIBUTE_TENSOR, .name = "value", .tensor = &s->tensor};
   s->input = (leat_value_info){
-      .struct_size = sizeof s->input, .ndim = 2, .dtype = {kDLFloat, 32, 1}, .shape = s->sizes, .value = &s->tensor};
+      .struct_size = sizeof(s->input), .ndim = 2, .dtype = {kDLFloat, 32, 1}, .shape = s->sizes, .value = &s->tensor};
   s->attributes[0] = &s->attribute;
   s->inputs[0] = &s->input;
-  s->op.desc = (leat_op_desc){.struct_size = sizeof s->op,
+  s->op.desc = (leat_op_desc){.struct_size = sizeof(s->op),
                               .since_version = 1,
                               .name = "Anything",
                               .attribute_count = 1,
@@ -75,7 +75,7 @@ static void descriptions(void) {
     CHECK(strstr(err.message, "no operator") == NULL);                      \
     GIVES(LEAT_ERROR_##status, op_api.create(NULL, &s.op.desc, &op, &err)); \
   } while (0)
-  REFUSED(INVALID_ARGUMENT, s.op.desc.struct_size = sizeof s.op.desc - 1);
+  REFUSED(INVALID_ARGUMENT, s.op.desc.struct_size = sizeof(s.op.desc) - 1);
   REFUSED(INVALID_ARGUMENT, s.op.later = 1);
   REFUSED(INVALID_ARGUMENT, s.op.desc.reserved = 1);
   REFUSED(INVALID_ARGUMENT, s.op.desc.name = NULL);
@@ -102,7 +102,7 @@ static void descriptions(void) {
   REFUSED(INVALID_ARGUMENT, s.tensor.dtype.bits = 0);
   REFUSED(INVALID_ARGUMENT, s.sizes[0] = -1);
   REFUSED(INVALID_ARGUMENT, (s.sizes[0] = INT64_C(1) << 32, s.sizes[1] = INT64_C(1) << 32));
-  REFUSED(INVALID_ARGUMENT, s.input.struct_size = sizeof s.input - 1);
+  REFUSED(INVALID_ARGUMENT, s.input.struct_size = sizeof(s.input) - 1);
   REFUSED(INVALID_ARGUMENT, s.input.reserved = 1);
   REFUSED(INVALID_ARGUMENT, s.input.ndim = -2);
   REFUSED(INVALID_ARGUMENT, s.input.shape = NULL);
@@ -135,8 +135,9 @@ int main(void) {
   /* A child that was made before the first call is a process like any other. */
   int status = 0;
   const pid_t child = fork();
-  if (child == 0)
+  if (child == 0) {
     _exit(backend_api.shutdown(NULL) == LEAT_OK ? 0 : 1);
+  }
   CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
   descriptions();
   atomic_fetch_add(&open_devices, 1);

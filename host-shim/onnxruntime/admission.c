@@ -23,7 +23,7 @@ static _Thread_local struct {
 } mine;
 
 static place *place_on(const leati_shared_device *device) {
-  for (unsigned i = 0; i < mine.count; i++) {
+  for (unsigned i = 0; i < mine.count; ++i) {
     if (mine.places[i].device == device) {
       return &mine.places[i];
     }

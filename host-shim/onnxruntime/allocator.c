@@ -152,12 +152,12 @@ static void add_figure(const leati_runtime *runtime, OrtKeyValuePairs *out, cons
 /* The figures of each size class, under "leat.class.BYTES.". */
 static int32_t classes_read(const leati_runtime *runtime, leat_device *device, OrtKeyValuePairs *out, leat_error *err) {
   leat_memory_class classes[CLASS_MAX];
-  for (size_t i = 0; i < CLASS_MAX; i++) {
+  for (size_t i = 0; i < CLASS_MAX; ++i) {
     classes[i].struct_size = sizeof(classes[i]);
   }
   uint32_t count = CLASS_MAX;
   int32_t code = runtime->leat->memory->classes(device, &count, classes, err);
-  for (uint32_t i = 0; code == LEAT_OK && i < (count < CLASS_MAX ? count : CLASS_MAX); i++) {
+  for (uint32_t i = 0; code == LEAT_OK && i < (count < CLASS_MAX ? count : CLASS_MAX); ++i) {
     const struct {
       const char *name;
       uint64_t value;
@@ -166,7 +166,7 @@ static int32_t classes_read(const leati_runtime *runtime, leat_device *device, O
                 {"reserved", classes[i].reserved_bytes},
                 {"allocations", classes[i].allocation_count},
                 {"reuses", classes[i].reuse_count}};
-    for (size_t j = 0; j < sizeof(rows) / sizeof(rows[0]); j++) {
+    for (size_t j = 0; j < sizeof(rows) / sizeof(rows[0]); ++j) {
       /* The class of blocks that have each a size of its own has the number 0. */
       char key[64];
       snprintf(key, sizeof(key), "leat.class.%" PRIu64 ".%s", classes[i].block_size, rows[j].name);
@@ -183,7 +183,7 @@ typedef struct figure {
 } figure;
 
 static void add_figures(const leati_runtime *runtime, OrtKeyValuePairs *out, const figure *figures, size_t count) {
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     add_figure(runtime, out, figures[i].key, figures[i].value);
   }
 }

@@ -96,7 +96,7 @@ static bool read_records(leati_collector *collector, const leat_profiler_api *ap
       return false;
     }
     leat_profile_record *end = collector->records + collector->count;
-    for (uint32_t i = 0; i < CHUNK; i++) {
+    for (uint32_t i = 0; i < CHUNK; ++i) {
       end[i].struct_size = sizeof(*end);
     }
     if (api->read(device, &count, end, NULL) != LEAT_OK) {
@@ -137,7 +137,7 @@ static uint64_t hand_out(leati_collector *collector, const leati_profile *profil
   const leati_span *span = NULL;
   size_t kept = 0;
   uint64_t orphans = 0;
-  for (size_t i = 0; i < collector->count; i++) {
+  for (size_t i = 0; i < collector->count; ++i) {
     leat_profile_record *record = &collector->records[i];
     if (record->kind == LEAT_PROFILE_LAUNCH) {
       launch = record->launch;

@@ -44,7 +44,7 @@ static OrtStatus *input_view(const leati_compute_target *self, OrtKernelContext 
 }
 
 static bool is_empty(const leat_shape *shape) {
-  for (int32_t i = 0; i < shape->ndim; i++) {
+  for (int32_t i = 0; i < shape->ndim; ++i) {
     if (shape->dims[i] == 0) {
       return true;
     }
@@ -87,7 +87,7 @@ static OrtStatus *output_view(const leati_compute_target *self, OrtKernelContext
 
 /* Has the backend infer the shapes of the outputs, for inputs that no case is kept for. */
 static OrtStatus *infer(leati_compute_target *self, call *here) {
-  for (uint32_t i = 0; i < self->output_count; i++) {
+  for (uint32_t i = 0; i < self->output_count; ++i) {
     here->shapes[i] = (leat_shape){.struct_size = sizeof(leat_shape)};
     here->wanted_shapes[i] = self->wanted[i] ? &here->shapes[i] : NULL;
   }
@@ -104,7 +104,7 @@ static OrtStatus *infer(leati_compute_target *self, call *here) {
 }
 
 static OrtStatus *compute_on(leati_compute_target *self, OrtKernelContext *context, leat_stream *stream, call *here) {
-  for (uint32_t i = 0; i < self->input_count; i++) {
+  for (uint32_t i = 0; i < self->input_count; ++i) {
     OrtStatus *status = input_view(self, context, i, here);
     if (status) {
       return status;
@@ -116,7 +116,7 @@ static OrtStatus *compute_on(leati_compute_target *self, OrtKernelContext *conte
       return status;
     }
   }
-  for (uint32_t i = 0; i < self->output_count; i++) {
+  for (uint32_t i = 0; i < self->output_count; ++i) {
     OrtStatus *status = output_view(self, context, i, &here->shapes[i], here);
     if (status) {
       return status;

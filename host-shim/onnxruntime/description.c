@@ -97,7 +97,7 @@ static bool read_array(const leati_runtime *runtime, source from, const OrtOpAtt
   const OrtApi *ort = runtime->ort;
   size_t size = 0;
   if (from.kernel) {
-    for (unsigned pass = 0; pass < 2; pass++) {
+    for (unsigned pass = 0; pass < 2; ++pass) {
       void *data = pass == 0 ? NULL : *out;
       OrtStatus *status =
           type == ORT_OP_ATTR_INTS     ? ort->KernelInfoGetAttributeArray_int64(from.kernel, name, data, &size)
@@ -127,12 +127,12 @@ static bool read_array(const leati_runtime *runtime, source from, const OrtOpAtt
 /* Lists strings that lie one behind the other, each with a zero at its end. */
 static bool list_strings(leati_scratch *scratch, const char *bytes, size_t size, leat_attribute *out) {
   size_t count = 0;
-  for (size_t i = 0; i < size; i++) {
+  for (size_t i = 0; i < size; ++i) {
     count += bytes[i] == '\0';
   }
   const char **strings = leati_scratch_alloc(scratch, count, sizeof(*strings));
   uint64_t *lengths = leati_scratch_alloc(scratch, count, sizeof(*lengths));
-  for (size_t i = 0; i < count && strings && lengths; i++) {
+  for (size_t i = 0; i < count && strings && lengths; ++i) {
     strings[i] = bytes;
     lengths[i] = strlen(bytes);
     bytes += lengths[i] + 1;
@@ -162,11 +162,11 @@ static bool read_strings(leati_scratch *scratch, const leati_runtime *runtime, s
     return false;
   }
   size_t size = 0;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     size += strlen(strings[i]) + 1;
   }
   char *bytes = leati_scratch_alloc(scratch, size, 1), *at = bytes;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     if (bytes) {
       at = stpcpy(at, strings[i]) + 1;
     }
@@ -254,7 +254,7 @@ static OrtStatus *describe_attributes(leati_description *out, const leati_runtim
   if (!attributes || !list || !out->values) {
     return no_memory(runtime);
   }
-  for (uint32_t i = 0; i < info->attribute_count; i++) {
+  for (uint32_t i = 0; i < info->attribute_count; ++i) {
     if (info->attributes[i]->type == LEAT_ATTRIBUTE_STRINGS && from.kernel && !kernels_tell_strings(runtime)) {
       return leati_status(runtime, ORT_NOT_IMPLEMENTED,
                           "attribute '%s' of %s can be read from ONNX Runtime 1.25 on where nodes run one by one",
@@ -359,7 +359,7 @@ OrtStatus *leati_description_of_node(leati_description *out, const leati_runtime
     return no_memory(runtime);
   }
   status = input_count ? ort->Node_GetInputs(node, values, input_count) : NULL;
-  for (size_t i = 0; i < input_count && !status; i++) {
+  for (size_t i = 0; i < input_count && !status; ++i) {
     bool present = false;
     status =
         leati_description_of_value(out, runtime, values[i], is_host_input(info, i), &inputs[i], &present, out_sayable);
@@ -431,7 +431,7 @@ OrtStatus *leati_description_of_kernel(leati_description *out, const leati_runti
   if (!status) {
     status = begin(out, runtime, info, since, input_count, output_count, &inputs);
   }
-  for (size_t i = 0; i < input_count && !status; i++) {
+  for (size_t i = 0; i < input_count && !status; ++i) {
     bool present = false;
     status = describe_kernel_input(out, runtime, kernel, i, is_host_input(info, i), &inputs[i], &present);
     if (present) {
@@ -442,7 +442,7 @@ OrtStatus *leati_description_of_kernel(leati_description *out, const leati_runti
 }
 
 void leati_description_clear(leati_description *description, const leati_runtime *runtime) {
-  for (uint32_t i = 0; i < description->value_count; i++) {
+  for (uint32_t i = 0; i < description->value_count; ++i) {
     runtime->ort->ReleaseValue(description->values[i]);
   }
   leati_scratch_clear(&description->scratch);

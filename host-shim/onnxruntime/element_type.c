@@ -25,7 +25,7 @@ static const struct {
 #define ELEMENT_COUNT (sizeof(elements) / sizeof(elements[0]))
 
 bool leati_element_type_to_dlpack(ONNXTensorElementDataType type, DLDataType *out) {
-  for (unsigned i = 0; i < ELEMENT_COUNT; i++) {
+  for (unsigned i = 0; i < ELEMENT_COUNT; ++i) {
     if (elements[i].type == type) {
       *out = elements[i].dtype;
       return true;
@@ -35,7 +35,7 @@ bool leati_element_type_to_dlpack(ONNXTensorElementDataType type, DLDataType *ou
 }
 
 ONNXTensorElementDataType leati_element_type_of_bit(unsigned bit) {
-  for (unsigned i = 0; i < ELEMENT_COUNT && bit < 64; i++) {
+  for (unsigned i = 0; i < ELEMENT_COUNT && bit < 64; ++i) {
     if (elements[i].bit == UINT64_C(1) << bit) {
       return elements[i].type;
     }

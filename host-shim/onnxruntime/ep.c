@@ -46,7 +46,7 @@ static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *gr
 }
 
 static void release_subgraphs(OrtNodeComputeInfo **infos, size_t count) {
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     leati_fused_subgraph_destroy(infos[i]);
     infos[i] = NULL;
   }

@@ -36,7 +36,7 @@ static void make_plain(char *text) {
   if (*text == '{' || *text == '[') {
     *text = '(';
   }
-  for (; *text; text++) {
+  for (; *text; ++text) {
     const unsigned char c = (unsigned char)*text;
     *text = c == '"' ? '\'' : c == '\\' ? '/' : c < 0x20u || c == 0x7fu ? ' ' : *text;
   }
@@ -67,7 +67,7 @@ static void add_step(void *context, leat_profile_record *record, const leati_spa
   char numbers[4][24];
   const uint64_t wanted[4] = {span->id, record->launch, record->step, record->busy_ns};
   size_t count = 0;
-  for (; count < 4; count++) {
+  for (; count < 4; ++count) {
     snprintf(numbers[count], sizeof(numbers[count]), "%" PRIu64, wanted[count]);
     values[count] = numbers[count];
   }

@@ -53,7 +53,7 @@ static const char *ORT_API_CALL factory_get_version(const OrtEpFactory *self) {
 }
 
 static void factory_free(factory *self) {
-  for (uint32_t i = 0; i < self->device_count; i++) {
+  for (uint32_t i = 0; i < self->device_count; ++i) {
     leati_shared_device_clear(&self->devices[i]);
   }
   leati_kernel_registry_clear(&self->registry);
@@ -78,7 +78,7 @@ static OrtStatus *describe_devices(factory *self, const OrtHardwareDevice *const
   }
   memcpy(left, devices, device_count * sizeof(*left));
   OrtStatus *status = NULL;
-  for (uint32_t i = 0; i < self->device_count && *out_count < max && !status; i++) {
+  for (uint32_t i = 0; i < self->device_count && *out_count < max && !status; ++i) {
     status = leati_hardware_describe(&self->devices[i], &self->base, left, device_count, &out[*out_count]);
     *out_count += !status;
   }
@@ -106,7 +106,7 @@ static OrtStatus *ORT_API_CALL factory_get_supported_devices(OrtEpFactory *base,
 }
 
 static leati_shared_device *device_by_index(factory *self, uint32_t index) {
-  for (uint32_t i = 0; i < self->device_count; i++) {
+  for (uint32_t i = 0; i < self->device_count; ++i) {
     if (self->devices[i].info.index == index) {
       return &self->devices[i];
     }
@@ -128,7 +128,7 @@ static OrtStatus *choose_device(factory *self, const OrtKeyValuePairs *const *me
                                 const char *wanted, const OrtLogger *logger, leati_shared_device **out) {
   leati_shared_device *first = NULL;
   *out = NULL;
-  for (size_t i = 0; i < count && !*out; i++) {
+  for (size_t i = 0; i < count && !*out; ++i) {
     leati_shared_device *device = device_of(self, metadata[i]);
     first = first ? first : device;
     if (device && (!wanted || leati_shared_device_matches(device, wanted))) {
@@ -319,7 +319,7 @@ static OrtStatus *find_devices(factory *self) {
                   error.message);
   }
   OrtStatus *status = NULL;
-  for (uint32_t i = 0; i < count && i < DEVICE_MAX && !status; i++) {
+  for (uint32_t i = 0; i < count && i < DEVICE_MAX && !status; ++i) {
     status = leati_shared_device_init(&self->devices[i], runtime, i);
     self->device_count += !status;
   }

@@ -35,7 +35,7 @@ static bool done(const trial *self, OrtStatus *status) {
 }
 
 static bool is_known_domain(const char *domain) {
-  for (size_t i = 0; i < DOMAIN_COUNT; i++) {
+  for (size_t i = 0; i < DOMAIN_COUNT; ++i) {
     if (strcmp(domain, domains[i]) == 0) {
       return true;
     }
@@ -59,7 +59,7 @@ static const char *name_of(trial *self, const char *kind, size_t node, size_t in
 static bool copy_values(trial *self, const char *kind, size_t node, const OrtValueInfo *const *from, size_t count,
                         const char **names, ends *to) {
   const OrtApi *ort = self->runtime->ort;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     const char *name = NULL;
     const OrtTypeInfo *type = NULL;
     enum ONNXType form = ONNX_TYPE_UNKNOWN;
@@ -110,7 +110,7 @@ static bool copy_attributes(trial *self, const OrtNode *from, OrtOpAttr ***out, 
   *out = leati_scratch_alloc(&self->scratch, *out_count, sizeof(**out));
   bool right =
       attributes && *out && (*out_count == 0 || done(self, ort->Node_GetAttributes(from, attributes, *out_count)));
-  for (size_t i = 0; i < *out_count && right; i++) {
+  for (size_t i = 0; i < *out_count && right; ++i) {
     /* An optional one that is not set has no handle. */
     right = !attributes[i] || copy_attribute(self, attributes[i], &(*out)[i]);
   }
@@ -166,7 +166,7 @@ static bool add_node(trial *self, const original *from, size_t index) {
                            &self->outputs) &&
                copy_attributes(self, from->node, &attributes, &attribute_count);
   size_t set = 0;
-  for (size_t i = 0; i < attribute_count && attributes; i++) {
+  for (size_t i = 0; i < attribute_count && attributes; ++i) {
     OrtOpAttr *attribute = attributes[i];
     if (attribute) {
       attributes[i] = NULL;
@@ -181,7 +181,7 @@ static bool add_node(trial *self, const original *from, size_t index) {
     added = false;
   }
   /* Those that the node took over are NULL now. */
-  for (size_t i = 0; i < set; i++) {
+  for (size_t i = 0; i < set; ++i) {
     ort->ReleaseOpAttr(attributes[i]);
   }
   if (!added) {
@@ -209,7 +209,7 @@ static bool make_model(trial *self, const OrtGraph *original_graph) {
     return false;
   }
   size_t kept = 0;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     if (is_known_domain(names[i])) {
       names[kept] = names[i];
       numbers[kept++] = (int)versions[i];
@@ -276,7 +276,7 @@ static verdict try_nodes(const leati_runtime *runtime, const OrtGraph *graph, co
   trial self = {.runtime = runtime, .editor = runtime->ort->GetModelEditorApi()};
   original *originals = leati_scratch_alloc(&self.scratch, count, sizeof(*originals));
   size_t read = 0, inputs = 0, outputs = 0;
-  for (size_t i = 0; i < count && originals; i++) {
+  for (size_t i = 0; i < count && originals; ++i) {
     if (read_original(&self, nodes[i], &originals[read])) {
       inputs += originals[read].input_count;
       outputs += originals[read++].output_count;
@@ -287,7 +287,7 @@ static verdict try_nodes(const leati_runtime *runtime, const OrtGraph *graph, co
   size_t added = 0;
   if (self.editor && read != 0 && self.inputs.values && self.outputs.values &&
       done(&self, self.editor->CreateGraph(&self.graph))) {
-    for (size_t i = 0; i < read; i++) {
+    for (size_t i = 0; i < read; ++i) {
       added += add_node(&self, &originals[i], i);
     }
   }
@@ -310,7 +310,7 @@ static const struct {
 };
 
 static bool refuses_input(trial *self, const original *node) {
-  for (size_t i = 0; i < sizeof(refused_inputs) / sizeof(refused_inputs[0]); i++) {
+  for (size_t i = 0; i < sizeof(refused_inputs) / sizeof(refused_inputs[0]); ++i) {
     const size_t input = refused_inputs[i].input;
     const char *name = NULL;
     if (strcmp(node->domain, refused_inputs[i].domain) == 0 && strcmp(node->type, refused_inputs[i].type) == 0 &&
@@ -364,7 +364,7 @@ static bool has_expected_build(const leati_runtime *runtime) {
   char **names = NULL;
   int count = 0;
   bool expected = leati_status_drop(runtime, runtime->ort->GetAvailableProviders(&names, &count));
-  for (int i = 0; i < count && expected; i++) {
+  for (int i = 0; i < count && expected; ++i) {
     expected = is_expected(names[i]);
   }
   if (names) {
@@ -381,7 +381,7 @@ static bool has_expected_devices(const leati_runtime *runtime) {
   size_t count = 0;
   bool expected = leati_status_drop(runtime, ort->CreateEnv(ORT_LOGGING_LEVEL_FATAL, "leat", &environment)) &&
                   leati_status_drop(runtime, ort->GetEpDevices(environment, &devices, &count));
-  for (size_t i = 0; i < count && expected; i++) {
+  for (size_t i = 0; i < count && expected; ++i) {
     expected = is_expected(ort->EpDevice_EpName(devices[i]));
   }
   ort->ReleaseEnv(environment);

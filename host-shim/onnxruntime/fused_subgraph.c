@@ -44,7 +44,7 @@ static char *make_label(const leat_graph_desc *graph) {
 }
 
 static void log_nodes(const leati_compute_target *target, const OrtLogger *logger, const leat_graph_desc *graph) {
-  for (uint32_t i = 0; i < graph->node_count; i++) {
+  for (uint32_t i = 0; i < graph->node_count; ++i) {
     leati_ort_log(target->runtime, logger, ORT_LOGGING_LEVEL_VERBOSE, LEATI_PROVIDER_NAME ": %s node '%s' is in the %s",
                   graph->nodes[i]->op, graph->nodes[i]->name, target->label);
   }
@@ -57,13 +57,13 @@ static void describe_fusions(const leati_compute_target *target, char *text, siz
   uint32_t count = FUSIONS_MAX;
   size_t used = 0;
   text[0] = '\0';
-  for (uint32_t i = 0; i < FUSIONS_MAX; i++) {
+  for (uint32_t i = 0; i < FUSIONS_MAX; ++i) {
     list[i] = (leat_graph_fusion){.struct_size = sizeof(list[i])};
   }
   if (api->fusions(target->graph, &count, list, NULL) != LEAT_OK) {
     return;
   }
-  for (uint32_t i = 0; i < count && i < FUSIONS_MAX && used < size; i++) {
+  for (uint32_t i = 0; i < count && i < FUSIONS_MAX && used < size; ++i) {
     if (list[i].count) {
       used += (size_t)snprintf(text + used, size - used, "%s %s %u", used ? "," : "; rewritten:", list[i].name,
                                list[i].count);
@@ -100,7 +100,7 @@ static OrtStatus *build(leati_compute_target *target, const leat_graph_desc *gra
   if (!target->label || !target->wanted) {
     return leati_status(runtime, ORT_FAIL, "out of memory for a fused subgraph");
   }
-  for (uint32_t i = 0; i < graph->output_count; i++) {
+  for (uint32_t i = 0; i < graph->output_count; ++i) {
     target->wanted[i] = true;
   }
   leat_device *device = NULL;
@@ -158,7 +158,7 @@ static bool keep(leati_trials *trials, leat_graph *graph) {
 }
 
 void leati_trials_clear(leati_trials *trials, const leati_runtime *runtime) {
-  for (size_t i = 0; i < trials->count; i++) {
+  for (size_t i = 0; i < trials->count; ++i) {
     runtime->leat->graph->destroy(trials->graphs[i], NULL);
   }
   free(trials->graphs);

@@ -156,7 +156,7 @@ static OrtStatus *gives_inside(const search *self, const leati_listed_node *node
   if (!status && count != 0) {
     status = ort->Node_GetOutputs(node->node, values, count);
   }
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     bool given_out = false;
     status = values[i] ? ort->ValueInfo_IsGraphOutput(values[i], &given_out) : NULL;
     *out = *out && !given_out && gives_on_host(node, i);
@@ -169,7 +169,7 @@ static OrtStatus *read_node(search *self, size_t index, leati_scratch *scratch) 
   taken inputs = {0};
   OrtStatus *status = read_taken(self->list, node->node, scratch, &inputs);
   self->obstacles[index] = node->evaluated ? NONE : index;
-  for (size_t i = 0; i < inputs.count && !status; i++) {
+  for (size_t i = 0; i < inputs.count && !status; ++i) {
     /* What graphs inside take is no input of any number. */
     status = read_edge(self, index, i < inputs.input_count ? i : SIZE_MAX, inputs.values[i]);
   }
@@ -185,7 +185,7 @@ static OrtStatus *search_read(search *self, leati_scratch *scratch) {
   const leati_node_list *list = self->list;
   size_t most = 0;
   OrtStatus *status = NULL;
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     taken inputs = {0};
     status = count_taken(list, list->nodes[i].node, &inputs);
     most += inputs.count;
@@ -196,10 +196,10 @@ static OrtStatus *search_read(search *self, leati_scratch *scratch) {
   if (!status && (!self->nodes || !self->edges || !self->obstacles)) {
     status = leati_node_list_no_memory(list->runtime);
   }
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     self->nodes[i].wanted = list->nodes[i].info && !leati_control_flow_is(list->nodes[i].info);
   }
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     status = read_node(self, i, scratch);
   }
   return status;
@@ -210,7 +210,7 @@ OrtStatus *leati_fused_subgraphs_find(leati_node_list *list, const OrtLogger *lo
   search self = {.list = list, .logger = logger};
   OrtStatus *status = search_read(&self, &scratch);
   *out_count = status ? 0 : leati_partition_find(self.nodes, (uint32_t)list->count, self.edges, self.edge_count);
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     list->nodes[i].subgraph = self.nodes[i].subgraph;
   }
   leati_scratch_clear(&scratch);

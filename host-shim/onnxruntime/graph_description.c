@@ -63,7 +63,7 @@ static OrtStatus *read_ends(const reader *self, const OrtNode *node, ends *out) 
 /* Adds the values that are there to the names. */
 static OrtStatus *add_names(reader *self, const OrtValueInfo *const *values, size_t count) {
   OrtStatus *status = NULL;
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     named *entry = &self->names[self->name_count];
     *entry = (named){.info = values[i]};
     status = values[i] ? self->runtime->ort->GetValueInfoName(values[i], &entry->name) : NULL;
@@ -78,12 +78,12 @@ static int compare_names(const void *left, const void *right) {
 
 static OrtStatus *read_names(reader *self) {
   size_t most = 0;
-  for (size_t i = 0; i < self->node_count; i++) {
+  for (size_t i = 0; i < self->node_count; ++i) {
     most += self->ends[i].input_count + self->ends[i].output_count;
   }
   self->names = leati_scratch_alloc(self->scratch, most + 1, sizeof(*self->names));
   OrtStatus *status = self->names ? NULL : no_memory(self);
-  for (size_t i = 0; i < self->node_count && !status; i++) {
+  for (size_t i = 0; i < self->node_count && !status; ++i) {
     status = add_names(self, self->ends[i].inputs, self->ends[i].input_count);
     if (!status) {
       status = add_names(self, self->ends[i].outputs, self->ends[i].output_count);
@@ -94,7 +94,7 @@ static OrtStatus *read_names(reader *self) {
   }
   qsort(self->names, self->name_count, sizeof(*self->names), compare_names);
   size_t kept = 0;
-  for (size_t i = 0; i < self->name_count; i++) {
+  for (size_t i = 0; i < self->name_count; ++i) {
     if (kept == 0 || strcmp(self->names[kept - 1].name, self->names[i].name) != 0) {
       self->names[kept++] = self->names[i];
     }
@@ -108,7 +108,7 @@ static OrtStatus *number_values(const reader *self, const OrtValueInfo *const *v
                                 const uint32_t **out) {
   uint32_t *numbers = leati_scratch_alloc(self->scratch, count, sizeof(*numbers));
   OrtStatus *status = numbers ? NULL : no_memory(self);
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     named wanted = {0};
     status = values[i] ? self->runtime->ort->GetValueInfoName(values[i], &wanted.name) : NULL;
     const named *found = wanted.name && *wanted.name
@@ -128,7 +128,7 @@ static OrtStatus *describe_values(reader *self) {
   self->values = leati_scratch_alloc(self->scratch, self->name_count, sizeof(*self->values));
   const leat_value_info **list = leati_scratch_alloc(self->scratch, self->name_count, sizeof(*list));
   OrtStatus *status = self->values && list ? NULL : no_memory(self);
-  for (size_t i = 0; i < self->name_count && !status; i++) {
+  for (size_t i = 0; i < self->name_count && !status; ++i) {
     bool present = false;
     bool sayable = true;
     list[i] = &self->values[i];
@@ -152,7 +152,7 @@ static void forget_shape(leat_value_info *value) {
 /* Says of what nodes give no more than its element type. Its shape follows from that of the inputs, and a model may
  * declare another one, which ONNX Runtime only warns of. */
 static void forget_results(const reader *self, const leat_graph_node *node) {
-  for (uint32_t i = 0; i < node->output_count; i++) {
+  for (uint32_t i = 0; i < node->output_count; ++i) {
     if (node->outputs[i] != LEAT_GRAPH_NO_VALUE) {
       forget_shape(&self->values[node->outputs[i]]);
     }
@@ -163,7 +163,7 @@ static void forget_results(const reader *self, const leat_graph_node *node) {
  */
 static void forget_inputs(const reader *self) {
   const leat_graph_desc *graph = &self->out->graph;
-  for (uint32_t i = 0; i < graph->input_count; i++) {
+  for (uint32_t i = 0; i < graph->input_count; ++i) {
     if (!leati_model_inputs_have(self->inputs, self->names[graph->inputs[i]].name)) {
       forget_shape(&self->values[graph->inputs[i]]);
     }
@@ -184,14 +184,14 @@ static OrtStatus *describe_border(reader *self, const OrtNode *fused) {
   }
   graph->input_count = (uint32_t)border->input_count;
   graph->output_count = (uint32_t)border->output_count;
-  for (size_t i = 0; i < border->input_count && !status; i++) {
+  for (size_t i = 0; i < border->input_count && !status; ++i) {
     if (graph->inputs[i] == LEAT_GRAPH_NO_VALUE) {
       status = leati_status(self->runtime, ORT_FAIL, "input %zu of it is taken by none of its nodes", i);
     } else {
       self->values[graph->inputs[i]].value = NULL;
     }
   }
-  for (size_t i = 0; i < border->output_count && !status; i++) {
+  for (size_t i = 0; i < border->output_count && !status; ++i) {
     if (graph->outputs[i] == LEAT_GRAPH_NO_VALUE) {
       status = leati_status(self->runtime, ORT_FAIL, "output %zu of it is given by none of its nodes", i);
     }
@@ -244,7 +244,7 @@ static OrtStatus *describe_nodes(reader *self) {
   self->out->graph.nodes = list;
   self->out->graph.node_count = (uint32_t)self->node_count;
   OrtStatus *status = NULL;
-  for (size_t i = 0; i < self->node_count && !status; i++) {
+  for (size_t i = 0; i < self->node_count && !status; ++i) {
     list[i] = &nodes[i];
     status = describe_node(self, i, &nodes[i]);
     if (!status) {
@@ -256,7 +256,7 @@ static OrtStatus *describe_nodes(reader *self) {
 
 /* Marks values by their numbers. */
 static void mark(bool *marks, const uint32_t *values, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     if (values[i] != LEAT_GRAPH_NO_VALUE) {
       marks[values[i]] = true;
     }
@@ -273,11 +273,11 @@ static OrtStatus *derive_border(reader *self) {
   if (!given || !taken || !inputs || !outputs) {
     return no_memory(self);
   }
-  for (uint32_t i = 0; i < graph->node_count; i++) {
+  for (uint32_t i = 0; i < graph->node_count; ++i) {
     mark(given, graph->nodes[i]->outputs, graph->nodes[i]->output_count);
     mark(taken, graph->nodes[i]->inputs, graph->nodes[i]->input_count);
   }
-  for (uint32_t i = 0; i < graph->value_count; i++) {
+  for (uint32_t i = 0; i < graph->value_count; ++i) {
     if (!given[i] && !self->values[i].value) {
       inputs[graph->input_count++] = i;
     }
@@ -295,7 +295,7 @@ static OrtStatus *read_all(reader *self, const OrtNode *fused) {
   self->ends = leati_scratch_alloc(self->scratch, self->node_count, sizeof(*self->ends));
   OrtStatus *status = self->ends ? NULL : no_memory(self);
   self->out->graph.struct_size = sizeof(self->out->graph);
-  for (size_t i = 0; i < self->node_count && !status; i++) {
+  for (size_t i = 0; i < self->node_count && !status; ++i) {
     status = read_ends(self, self->nodes[i], &self->ends[i]);
   }
   if (!status) {
@@ -352,7 +352,7 @@ OrtStatus *leati_graph_description_of_nodes(leati_graph_description *out, const 
 }
 
 void leati_graph_description_clear(leati_graph_description *description, const leati_runtime *runtime) {
-  for (uint32_t i = 0; description->nodes && i < description->graph.node_count; i++) {
+  for (uint32_t i = 0; description->nodes && i < description->graph.node_count; ++i) {
     leati_description_clear(&description->nodes[i], runtime);
   }
   leati_description_clear(&description->values, runtime);

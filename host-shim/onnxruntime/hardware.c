@@ -25,8 +25,8 @@ static bool same_model(const leati_shared_device *device, const OrtHardwareDevic
 static const OrtHardwareDevice *take_hardware(const leati_shared_device *device, const OrtHardwareDevice **hardware,
                                               size_t count) {
   bool (*const ways[])(const leati_shared_device *, const OrtHardwareDevice *) = {same_address, same_model};
-  for (size_t way = 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
-    for (size_t i = 0; i < count; i++) {
+  for (size_t way = 0; way < sizeof(ways) / sizeof(ways[0]); ++way) {
+    for (size_t i = 0; i < count; ++i) {
       if (hardware[i] && ways[way](device, hardware[i])) {
         const OrtHardwareDevice *found = hardware[i];
         hardware[i] = NULL;

@@ -163,7 +163,7 @@ static OrtStatus *find_wanted(leati_compute_target *self, const OrtKernelInfo *i
     return leati_status(self->runtime, ORT_FAIL, "out of memory");
   }
   OrtStatus *status = NULL;
-  for (uint32_t i = 0; i < self->output_count && !status; i++) {
+  for (uint32_t i = 0; i < self->output_count && !status; ++i) {
     size_t size = 0;
     status = self->runtime->ort->KernelInfo_GetOutputName(info, i, NULL, &size);
     self->wanted[i] = size > 1;

@@ -69,7 +69,7 @@ static bool schema_knows_one(const OrtEpApi *ep, const OrtOpSchema *schema, cons
           runtime, outputs ? ep->OpSchema_GetNumOutputs(schema, &count) : ep->OpSchema_GetNumInputs(schema, &count))) {
     return false;
   }
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     const OrtOpSchemaTypeConstraint *constraint = NULL;
     const char *known = NULL;
     OrtStatus *status = outputs ? ep->OpSchema_GetOutputTypeConstraint(schema, i, &constraint)
@@ -138,7 +138,7 @@ static OrtStatus *constrain_types(const leati_runtime *runtime, OrtKernelDefBuil
                                   const leat_op_type *type) {
   const OrtDataType *types[64];
   size_t count = 0;
-  for (unsigned bit = 0; bit < 64; bit++) {
+  for (unsigned bit = 0; bit < 64; ++bit) {
     ONNXTensorElementDataType element = leati_element_type_of_bit(bit);
     if ((type->types >> bit & 1) != 0 && element != ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) {
       OrtStatus *status = runtime->ep->GetTensorDataType(element, &types[count]);
@@ -156,12 +156,12 @@ static OrtStatus *define_kernel(const leati_runtime *runtime, OrtKernelDefBuilde
   OrtStatus *status = name_kernel(
       runtime, builder, info->domain, info->name, (int)info->since_version_min,
       info->since_version_max > (uint32_t)VERSION_OPEN_END ? VERSION_OPEN_END : (int)info->since_version_max);
-  for (uint32_t i = 0; i < info->type_count && !status; i++) {
+  for (uint32_t i = 0; i < info->type_count && !status; ++i) {
     if (is_constraint(runtime, info, info->types[i]->name)) {
       status = constrain_types(runtime, builder, info->types[i]);
     }
   }
-  for (size_t i = 0; i < 64 && !status; i++) {
+  for (size_t i = 0; i < 64 && !status; ++i) {
     if ((info->host_inputs >> i & 1) != 0) {
       status = ep->KernelDefBuilder_SetInputMemType(builder, i, OrtMemTypeCPUInput);
     }
@@ -201,7 +201,7 @@ static OrtStatus *add_copy(const leati_runtime *runtime, OrtKernelRegistry *kern
   const OrtEpApi *ep = runtime->ep;
   const OrtDataType *types[ELEMENT_TYPE_MAX];
   size_t count = 0;
-  for (int element = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT; element < ELEMENT_TYPE_MAX; element++) {
+  for (int element = ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT; element < ELEMENT_TYPE_MAX; ++element) {
     if (element != ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING &&
         leati_status_drop(runtime, ep->GetTensorDataType((ONNXTensorElementDataType)element, &types[count]))) {
       count++;
@@ -242,12 +242,12 @@ static OrtStatus *read_list(leati_kernel_registry *registry) {
       return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the operator list");
     }
   }
-  for (uint32_t i = 0; i < count && code == LEAT_OK; i++) {
+  for (uint32_t i = 0; i < count && code == LEAT_OK; ++i) {
     registry->sources[i].runtime = runtime;
     code = runtime->leat->op->info(i, &registry->sources[i].info, &error);
     registry->source_count += code == LEAT_OK;
   }
-  for (uint32_t i = 0; i < LEATI_CONTROL_FLOW_COUNT && code == LEAT_OK; i++) {
+  for (uint32_t i = 0; i < LEATI_CONTROL_FLOW_COUNT && code == LEAT_OK; ++i) {
     registry->sources[registry->source_count++] = (leati_kernel_source){runtime, leati_control_flow_info(i)};
   }
   return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": reading the operator list");
@@ -260,10 +260,10 @@ static OrtStatus *make(leati_kernel_registry *registry) {
   if (!status) {
     status = runtime->ep->CreateKernelRegistry(&kernels);
   }
-  for (uint32_t i = 0; i < registry->source_count && !status; i++) {
+  for (uint32_t i = 0; i < registry->source_count && !status; ++i) {
     status = add_operator(kernels, &registry->sources[i]);
   }
-  for (int to_host = 0; to_host < 2 && !status; to_host++) {
+  for (int to_host = 0; to_host < 2 && !status; ++to_host) {
     status = add_copy(runtime, kernels, to_host != 0);
   }
   if (status) {
@@ -312,7 +312,7 @@ OrtStatus *leati_kernel_registry_find(const leati_kernel_registry *registry, con
   if (strcmp(out->domain, "ai.onnx") == 0) {
     out->domain = "";
   }
-  for (uint32_t i = 0; i < registry->source_count && !out->info && out->since >= 0; i++) {
+  for (uint32_t i = 0; i < registry->source_count && !out->info && out->since >= 0; ++i) {
     const leat_op_info *info = registry->sources[i].info;
     const uint32_t since = (uint32_t)out->since;
     if (since >= info->since_version_min && since <= info->since_version_max && is_of_operator(info, out)) {
@@ -338,7 +338,7 @@ static void add_versions(char *text, size_t size, const leat_op_info *info) {
 
 void leati_kernel_registry_explain(const leati_kernel_registry *registry, const leati_node_form *form, char out[256]) {
   char versions[128] = "";
-  for (uint32_t i = 0; i < registry->source_count; i++) {
+  for (uint32_t i = 0; i < registry->source_count; ++i) {
     if (is_of_operator(registry->sources[i].info, form)) {
       add_versions(versions, sizeof(versions), registry->sources[i].info);
     }

@@ -67,7 +67,7 @@ OrtStatus *leati_declared_value_read(const leati_runtime *runtime, leati_scratch
   if (!status) {
     status = ort->GetSymbolicDimensions(tensor, symbols, rank);
   }
-  for (size_t axis = 0; axis < rank && !status; axis++) {
+  for (size_t axis = 0; axis < rank && !status; ++axis) {
     if (out->dims[axis] < 0) {
       out->dims[axis] = -1;
       out->symbols[axis] = name_symbol(scratch, symbols[axis], out->name, axis);
@@ -96,7 +96,7 @@ OrtStatus *leati_model_inputs_read(leati_model_inputs *inputs, const leati_runti
     return no_memory(runtime);
   }
   status = ort->Graph_GetInputs(graph, values, count);
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     status = leati_declared_value_read(runtime, &inputs->scratch, values[i], &inputs->values[i]);
     inputs->count += !status;
   }
@@ -104,7 +104,7 @@ OrtStatus *leati_model_inputs_read(leati_model_inputs *inputs, const leati_runti
 }
 
 bool leati_model_inputs_have(const leati_model_inputs *inputs, const char *name) {
-  for (size_t i = 0; i < inputs->count; i++) {
+  for (size_t i = 0; i < inputs->count; ++i) {
     if (strcmp(inputs->values[i].name, name) == 0) {
       return true;
     }

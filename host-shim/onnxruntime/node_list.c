@@ -12,7 +12,7 @@ static OrtStatus *read_ids(leati_node_list *list) {
   const OrtApi *ort = list->runtime->ort;
   OrtStatus *status = NULL;
   size_t id = 0;
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     status = ort->Node_GetId(list->nodes[i].node, &id);
     list->id_count = !status && id >= list->id_count ? id + 1 : list->id_count;
   }
@@ -21,7 +21,7 @@ static OrtStatus *read_ids(leati_node_list *list) {
     return status ? status : leati_node_list_no_memory(list->runtime);
   }
   memset(list->index_of, 0xff, list->id_count * sizeof(*list->index_of));
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     status = ort->Node_GetId(list->nodes[i].node, &id);
     if (!status) {
       list->index_of[id] = (int64_t)i;
@@ -42,7 +42,7 @@ OrtStatus *leati_node_list_read(leati_node_list *list, const leati_runtime *runt
     return leati_node_list_no_memory(runtime);
   }
   status = runtime->ort->Graph_GetNodes(graph, handles, list->count);
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     list->nodes[i].node = handles[i];
   }
   return status ? status : read_ids(list);

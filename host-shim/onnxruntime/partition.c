@@ -10,10 +10,10 @@
 static void find_levels(leati_partition_node *nodes, uint32_t count, const leati_partition_edge *edges,
                         size_t edge_count) {
   size_t e = 0;
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     leati_partition_node *node = &nodes[i];
     node->level = node->wanted ? 0 : BEFORE_ALL;
-    for (; e < edge_count && edges[e].to == i; e++) {
+    for (; e < edge_count && edges[e].to == i; ++e) {
       const leati_partition_node *from = &nodes[edges[e].from];
       const int64_t level = from->level + (node->wanted && !from->wanted);
       node->level = level > node->level ? level : node->level;
@@ -22,10 +22,10 @@ static void find_levels(leati_partition_node *nodes, uint32_t count, const leati
 }
 
 static void count_members(leati_partition_node *nodes, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     nodes[i].members = 0;
   }
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     if (nodes[i].wanted) {
       nodes[nodes[i].level].members++;
     }
@@ -36,7 +36,7 @@ static void count_members(leati_partition_node *nodes, uint32_t count) {
  * to be there, and one that would be alone joins others. */
 static void raise_nodes(leati_partition_node *nodes, uint32_t count, const leati_partition_edge *edges,
                         size_t edge_count) {
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     nodes[i].latest = INT64_MAX;
     nodes[i].joined = false;
   }
@@ -48,7 +48,7 @@ static void raise_nodes(leati_partition_node *nodes, uint32_t count, const leati
       node->level = node->latest;
       nodes[node->level].members++;
     }
-    for (; e > 0 && edges[e - 1].to == i; e--) {
+    for (; e > 0 && edges[e - 1].to == i; --e) {
       leati_partition_node *from = &nodes[edges[e - 1].from];
       from->latest = node->level < from->latest ? node->level : from->latest;
       from->joined = from->joined || edges[e - 1].joined;
@@ -59,7 +59,7 @@ static void raise_nodes(leati_partition_node *nodes, uint32_t count, const leati
 /* Stops wanting nodes with a joined edge that leads out of their fused subgraph; false: there were none. */
 static bool drop_torn(leati_partition_node *nodes, const leati_partition_edge *edges, size_t edge_count) {
   bool dropped = false;
-  for (size_t e = 0; e < edge_count; e++) {
+  for (size_t e = 0; e < edge_count; ++e) {
     leati_partition_node *from = &nodes[edges[e].from];
     leati_partition_node *to = &nodes[edges[e].to];
     const bool together = from->wanted && to->wanted && from->level == to->level;
@@ -75,10 +75,10 @@ static bool drop_torn(leati_partition_node *nodes, const leati_partition_edge *e
 /* Numbers the levels that have two wanted nodes or more. */
 static uint32_t number_subgraphs(leati_partition_node *nodes, uint32_t count) {
   uint32_t subgraphs = 0;
-  for (uint32_t level = 0; level < count; level++) {
+  for (uint32_t level = 0; level < count; ++level) {
     nodes[level].number = nodes[level].members > 1 ? ++subgraphs : 0;
   }
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     nodes[i].subgraph = nodes[i].wanted ? nodes[nodes[i].level].number : 0;
   }
   return subgraphs;

@@ -18,7 +18,7 @@ static const magnitude steps[] = {{37, 1}, {127, 1}, {11, 1}, {2, 1}, {3, 1}, {5
  */
 
 static int find(const leati_dimensions *dimensions, const char *name, size_t length) {
-  for (size_t i = 0; i < dimensions->count; i++) {
+  for (size_t i = 0; i < dimensions->count; ++i) {
     if (strncmp(dimensions->names[i], name, length) == 0 && dimensions->names[i][length] == '\0') {
       return (int)i;
     }
@@ -29,7 +29,7 @@ static int find(const leati_dimensions *dimensions, const char *name, size_t len
 /* Reads a whole number of up to ten digits, and no more than 2^31 - 1, that takes up `length` bytes. */
 static bool read_size(const char *text, size_t length, int64_t *out) {
   *out = 0;
-  for (size_t i = 0; i < length; i++) {
+  for (size_t i = 0; i < length; ++i) {
     if (text[i] < '0' || text[i] > '9') {
       return false;
     }
@@ -85,7 +85,7 @@ void leati_dimensions_add(leati_dimensions *dimensions, const char *name) {
 void leati_dimensions_list(const leati_dimensions *dimensions, char *text, size_t size) {
   size_t used = 0;
   text[0] = '\0';
-  for (size_t i = 0; i < dimensions->count && used < size; i++) {
+  for (size_t i = 0; i < dimensions->count && used < size; ++i) {
     used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", dimensions->names[i]);
   }
 }
@@ -103,7 +103,7 @@ static bool is_sum(const leati_dimensions *dimensions, size_t index) {
 
 static bool is_prime(int64_t number) {
   bool is = number > 1;
-  for (int64_t divisor = 2; divisor * divisor <= number && is; divisor++) {
+  for (int64_t divisor = 2; divisor * divisor <= number && is; ++divisor) {
     is = number % divisor != 0;
   }
   return is;
@@ -138,7 +138,7 @@ void leati_probe_set(leati_dimensions *dimensions, size_t index) {
   const size_t ones = whole ? parts : behind % parts;
   const magnitude *step = &steps[whole ? 0 : behind / parts];
   size_t bit = 0;
-  for (size_t i = 0; i < dimensions->count; i++) {
+  for (size_t i = 0; i < dimensions->count; ++i) {
     const bool varies = !is_sum(dimensions, i) && bit < varying;
     dimensions->sizes[i] = varies && (ones >> bit & 1) != 0 ? 1 : size_in(step, i);
     bit += varies;
@@ -199,7 +199,7 @@ bool leati_warm_shapes_valid(const char *text) {
 const char *leati_warm_shapes_next(const char *text, leati_dimensions *dimensions, char *why, size_t size) {
   char known[256];
   leati_dimensions_list(dimensions, known, sizeof(known));
-  for (size_t i = 0; i < dimensions->count; i++) {
+  for (size_t i = 0; i < dimensions->count; ++i) {
     dimensions->sizes[i] = -1;
   }
   for (const char *at = text;;) {
@@ -221,7 +221,7 @@ const char *leati_warm_shapes_next(const char *text, leati_dimensions *dimension
     if (end == ',') {
       continue;
     }
-    for (size_t i = 0; i < dimensions->count; i++) {
+    for (size_t i = 0; i < dimensions->count; ++i) {
       if (dimensions->sizes[i] < 0) {
         snprintf(why, size, "the set '%.*s' leaves out dimension '%s'; the model has %s", (int)strcspn(text, ";"), text,
                  dimensions->names[i], known);

@@ -69,11 +69,11 @@ static leat_stream *latest_on(const leati_shared_device *device) {
 /* Takes a stream off the list; a new entry if it is not there. */
 static noted take(leati_shared_device *device, leat_stream *stream) {
   noted entry = {.device = device, .stream = stream};
-  for (unsigned i = 0; i < run.count; i++) {
+  for (unsigned i = 0; i < run.count; ++i) {
     if (run.streams[i].stream == stream) {
       entry = run.streams[i];
       run.count--;
-      for (; i < run.count; i++) {
+      for (; i < run.count; ++i) {
         run.streams[i] = run.streams[i + 1];
       }
     }
@@ -139,7 +139,7 @@ OrtStatus *leati_run_order(leati_shared_device *device, leat_stream *stream, boo
  */
 
 void leati_run_forget(leat_stream *stream) {
-  for (unsigned i = 0; i < run.count; i++) {
+  for (unsigned i = 0; i < run.count; ++i) {
     if (run.streams[i].stream == stream) {
       const noted entry = take(NULL, stream);
       leati_status_drop(entry.device->runtime, finish(&entry));
@@ -164,12 +164,12 @@ static OrtStatus *submit(const noted *entry) {
  * one that it gave for the Run, say, and the Run's last work may be in another one. What cannot be is waited for. */
 static OrtStatus *join(void) {
   OrtStatus *status = NULL;
-  for (unsigned i = 0; i < run.count && !status; i++) {
+  for (unsigned i = 0; i < run.count && !status; ++i) {
     const noted *entry = &run.streams[i];
     leat_stream *latest = latest_on(entry->device);
     status = latest != entry->stream ? come_after(entry->device, entry->stream, latest) : NULL;
   }
-  for (unsigned i = 0; i < run.count && status; i++) {
+  for (unsigned i = 0; i < run.count && status; ++i) {
     leati_status_drop(run.streams[i].device->runtime, finish(&run.streams[i]));
   }
   return status;
@@ -179,7 +179,7 @@ OrtStatus *leati_run_end(leati_shared_device *device, bool wait) {
   OrtStatus *first = NULL;
   const bool outermost = run.depth == 1;
   unsigned kept = 0;
-  for (unsigned i = 0; i < run.count; i++) {
+  for (unsigned i = 0; i < run.count; ++i) {
     const noted *entry = &run.streams[i];
     OrtStatus *status = wait || entry->to_host ? finish(entry) : submit(entry);
     if (first) {
@@ -192,7 +192,7 @@ OrtStatus *leati_run_end(leati_shared_device *device, bool wait) {
     first = join();
   }
   /* An inner Run's end serves the outer one's streams too. Those that it does not wait for are still of the order. */
-  for (unsigned i = 0; i < run.count; i++) {
+  for (unsigned i = 0; i < run.count; ++i) {
     if (!wait && !run.streams[i].to_host && !outermost) {
       run.streams[kept++] = run.streams[i];
     }

@@ -103,7 +103,7 @@ static void take_property(const leat_property *property, in_effect out[SETTING_C
   if (property->device != -1 || strncmp(property->name, SETTING_PREFIX, prefix) != 0) {
     return;
   }
-  for (size_t i = 0; i < SETTING_COUNT; i++) {
+  for (size_t i = 0; i < SETTING_COUNT; ++i) {
     if (strcmp(property->name + prefix, settings[i].variable) != 0) {
       continue;
     }
@@ -129,13 +129,13 @@ static OrtStatus *read_in_effect(const leati_runtime *runtime, in_effect out[SET
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the settings");
   }
   uint32_t capacity = count;
-  for (uint32_t i = 0; i < capacity; i++) {
+  for (uint32_t i = 0; i < capacity; ++i) {
     properties[i].struct_size = sizeof(properties[i]);
   }
   if (code == LEAT_OK) {
     code = runtime->leat->device->report(&count, properties, &error);
   }
-  for (uint32_t i = 0; code == LEAT_OK && i < (count < capacity ? count : capacity); i++) {
+  for (uint32_t i = 0; code == LEAT_OK && i < (count < capacity ? count : capacity); ++i) {
     take_property(&properties[i], out);
   }
   free(properties);
@@ -206,7 +206,7 @@ static OrtStatus *set_all_for_process(const leati_runtime *runtime, const in_eff
   bool set[SETTING_COUNT] = {false};
   bool any = false;
   OrtStatus *status = NULL;
-  for (size_t i = 0; i < SETTING_COUNT && !status; i++) {
+  for (size_t i = 0; i < SETTING_COUNT && !status; ++i) {
     if (settings[i].effect == EFFECT_PROCESS && given[i] && differs(&now[i], given[i])) {
       status = set_for_process(runtime, &settings[i], &now[i], given[i]);
       set[i] = !status;
@@ -220,7 +220,7 @@ static OrtStatus *set_all_for_process(const leati_runtime *runtime, const in_eff
     status = leati_status_from(runtime, runtime->leat->device->count(&count, &error), &error,
                                LEATI_PROVIDER_NAME ": the session's options");
   }
-  for (size_t i = 0; i < SETTING_COUNT && status; i++) {
+  for (size_t i = 0; i < SETTING_COUNT && status; ++i) {
     if (set[i]) {
       runtime->leat->configure(settings[i].variable, now[i].by_host ? now[i].value : NULL, NULL);
     }
@@ -234,7 +234,7 @@ static OrtStatus *set_all_for_process(const leati_runtime *runtime, const in_eff
 static OrtStatus *unknown_key(const leati_runtime *runtime, const char *key) {
   char known[512] = "";
   size_t length = 0;
-  for (size_t i = 0; i < SETTING_COUNT && length < sizeof(known); i++) {
+  for (size_t i = 0; i < SETTING_COUNT && length < sizeof(known); ++i) {
     int added = snprintf(known + length, sizeof(known) - length, "%s%s", i ? ", " : "", settings[i].key);
     length += added > 0 ? (size_t)added : 0;
   }
@@ -244,7 +244,7 @@ static OrtStatus *unknown_key(const leati_runtime *runtime, const char *key) {
 
 /* Finds the setting of an option's key; NULL: there is none. */
 static const setting *setting_of(const char *key) {
-  for (size_t i = 0; i < SETTING_COUNT; i++) {
+  for (size_t i = 0; i < SETTING_COUNT; ++i) {
     if (strcmp(settings[i].key, key) == 0) {
       return &settings[i];
     }
@@ -325,7 +325,7 @@ static OrtStatus *apply_options(leati_session_options *out, const leati_runtime 
     status = set_all_for_process(runtime, now, given);
   }
   pthread_mutex_unlock(&process_lock);
-  for (size_t i = 0; i < SETTING_COUNT && !status; i++) {
+  for (size_t i = 0; i < SETTING_COUNT && !status; ++i) {
     if (settings[i].effect == EFFECT_TIMEOUT) {
       /* A server's Run rather waits; whoever wants something else has said so. */
       out->pool_timeout_ms = given[i]                             ? strtoll(given[i], NULL, 10)
@@ -355,7 +355,7 @@ OrtStatus *leati_session_options_read(leati_session_options *out, const leati_ru
   size_t count = 0;
   const char *given[SETTING_COUNT] = {NULL};
   runtime->ort->GetKeyValuePairs(entries, &keys, &values, &count);
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     if (strncmp(keys[i], KEY_PREFIX, strlen(KEY_PREFIX)) == 0) {
       status = read_option(out, runtime, keys[i] + strlen(KEY_PREFIX), values[i], given);
     } else if (strcmp(keys[i], "session.disable_cpu_ep_fallback") == 0) {

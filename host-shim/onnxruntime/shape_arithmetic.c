@@ -89,7 +89,7 @@ static void read_type(graph *self, const OrtValueInfo *value, bool *small, bool 
     return;
   }
   int64_t elements = 1;
-  for (size_t i = 0; i < rank; i++) {
+  for (size_t i = 0; i < rank; ++i) {
     if (dims[i] < 0 || dims[i] > SMALL_ELEMENTS) {
       return;
     }
@@ -146,7 +146,7 @@ static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *ou
     return leati_node_list_no_memory(self->runtime);
   }
   status = ort->ValueInfo_GetValueConsumers(value, consumers, inputs, out->use_count);
-  for (size_t i = 0; i < out->use_count && !status; i++) {
+  for (size_t i = 0; i < out->use_count && !status; ++i) {
     out->uses[i].input = inputs[i];
     status = leati_node_list_find(self->list, consumers[i], &out->uses[i].consumer);
   }
@@ -181,13 +181,13 @@ static OrtStatus *read_vertex(graph *self, const leati_listed_node *node, vertex
     return leati_node_list_no_memory(self->runtime);
   }
   status = out->origin_count ? ort->Node_GetInputs(node->node, inputs, out->origin_count) : NULL;
-  for (size_t i = 0; i < out->origin_count && !status; i++) {
+  for (size_t i = 0; i < out->origin_count && !status; ++i) {
     status = read_origin(self, inputs[i], &out->origins[i]);
   }
   if (!status && out->result_count) {
     status = ort->Node_GetOutputs(node->node, outputs, out->result_count);
   }
-  for (size_t i = 0; i < out->result_count && !status; i++) {
+  for (size_t i = 0; i < out->result_count && !status; ++i) {
     status = read_result(self, outputs[i], &out->results[i]);
   }
   return status;
@@ -196,7 +196,7 @@ static OrtStatus *read_vertex(graph *self, const leati_listed_node *node, vertex
 static OrtStatus *read_graph(graph *self) {
   self->vertices = leati_scratch_alloc(&self->scratch, self->list->count, sizeof(*self->vertices));
   OrtStatus *status = self->vertices ? NULL : leati_node_list_no_memory(self->runtime);
-  for (size_t i = 0; i < self->list->count && !status; i++) {
+  for (size_t i = 0; i < self->list->count && !status; ++i) {
     status = read_vertex(self, &self->list->nodes[i], &self->vertices[i]);
   }
   return status;
@@ -221,13 +221,13 @@ static bool used_on_host(const graph *self, const use *where) {
 
 static bool feeds_host_alone(const graph *self, const vertex *at) {
   bool used = false;
-  for (size_t i = 0; i < at->result_count; i++) {
+  for (size_t i = 0; i < at->result_count; ++i) {
     const result *given = &at->results[i];
     if (given->given_out) {
       return false;
     }
     used = used || given->condition;
-    for (size_t j = 0; j < given->use_count; j++) {
+    for (size_t j = 0; j < given->use_count; ++j) {
       if (!used_on_host(self, &given->uses[j])) {
         return false;
       }
@@ -257,7 +257,7 @@ static bool belongs_on_host(const graph *self, const vertex *at) {
   }
   /* What constants alone are taken for is folded on the device, unless all of it is used on the host. */
   bool fed = at->feeds_host;
-  for (size_t i = 0; i < at->origin_count; i++) {
+  for (size_t i = 0; i < at->origin_count; ++i) {
     const origin *from = &at->origins[i];
     if (!from->present) {
       continue;
@@ -267,7 +267,7 @@ static bool belongs_on_host(const graph *self, const vertex *at) {
     }
     fed = fed || !from->constant;
   }
-  for (size_t i = 0; i < at->result_count; i++) {
+  for (size_t i = 0; i < at->result_count; ++i) {
     if (!at->results[i].plain || (at->grows && !at->feeds_host && !at->results[i].small)) {
       return false;
     }
@@ -280,11 +280,11 @@ static bool belongs_on_host(const graph *self, const vertex *at) {
 static bool is_evaluated(const leati_listed_node *node, const vertex *at) {
   const uint64_t flags = node->info ? node->info->flags : 0;
   bool is = (flags & LEAT_OP_EVALUATED) != 0, real = false;
-  for (size_t i = 0; i < at->origin_count; i++) {
+  for (size_t i = 0; i < at->origin_count; ++i) {
     is = is && (at->origins[i].plain || !at->origins[i].present);
     real = real || at->origins[i].real;
   }
-  for (size_t i = 0; i < at->result_count; i++) {
+  for (size_t i = 0; i < at->result_count; ++i) {
     is = is && at->results[i].plain;
     real = real || at->results[i].real;
   }
@@ -293,7 +293,7 @@ static bool is_evaluated(const leati_listed_node *node, const vertex *at) {
 
 /* Whether a node that stays on the host computes with what Shape and its kind give, or what such nodes give. */
 static bool takes_shapes(const graph *self, const vertex *at) {
-  for (size_t i = 0; i < at->origin_count; i++) {
+  for (size_t i = 0; i < at->origin_count; ++i) {
     const int64_t producer = at->origins[i].producer;
     const leati_listed_node *giver = producer >= 0 ? &self->list->nodes[producer] : NULL;
     if (giver &&
@@ -306,8 +306,8 @@ static bool takes_shapes(const graph *self, const vertex *at) {
 
 /* Whether a node of the device takes what a node on the host gives as a shape, or a node does that computes shapes. */
 static bool gives_shapes(const graph *self, const vertex *at) {
-  for (size_t i = 0; i < at->result_count; i++) {
-    for (size_t j = 0; j < at->results[i].use_count; j++) {
+  for (size_t i = 0; i < at->result_count; ++i) {
+    for (size_t j = 0; j < at->results[i].use_count; ++j) {
       const use *where = &at->results[i].uses[j];
       const leati_listed_node *taker = where->consumer >= 0 ? &self->list->nodes[where->consumer] : NULL;
       if (taker && (taker->of_shapes || (taker->info && leati_bit(taker->info->host_inputs, where->input)))) {
@@ -321,7 +321,7 @@ static bool gives_shapes(const graph *self, const vertex *at) {
 /* Sets `of_shapes`, from where shapes are given on, and from where they are taken back. */
 static void tell_shapes(const graph *self) {
   leati_listed_node *nodes = self->list->nodes;
-  for (size_t i = 0; i < self->list->count; i++) {
+  for (size_t i = 0; i < self->list->count; ++i) {
     nodes[i].of_shapes = nodes[i].on_host && takes_shapes(self, &self->vertices[i]);
   }
   for (size_t i = self->list->count; i-- > 0;) {
@@ -337,7 +337,7 @@ OrtStatus *leati_shape_arithmetic_find(leati_node_list *list) {
     for (size_t i = list->count; i-- > 0;) {
       self.vertices[i].feeds_host = feeds_host_alone(&self, &self.vertices[i]);
     }
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; ++i) {
       list->nodes[i].on_host = belongs_on_host(&self, &self.vertices[i]);
       list->nodes[i].evaluated = is_evaluated(&list->nodes[i], &self.vertices[i]);
     }

@@ -58,7 +58,7 @@ static size_t value_size(const DLTensor *input) {
     return 0;
   }
   size_t size = (input->dtype.bits * input->dtype.lanes + 7u) / 8u;
-  for (int32_t d = 0; d < input->ndim; d++) {
+  for (int32_t d = 0; d < input->ndim; ++d) {
     if (__builtin_mul_overflow(size, (size_t)input->shape[d], &size)) {
       return SIZE_MAX;
     }
@@ -69,7 +69,7 @@ static size_t value_size(const DLTensor *input) {
 /* Bytes of all values on the host; LEATI_SHAPE_VALUES_MAX + 1: too many. */
 static size_t values_size(uint32_t input_count, const DLTensor *const *inputs) {
   size_t all = 0;
-  for (uint32_t i = 0; i < input_count; i++) {
+  for (uint32_t i = 0; i < input_count; ++i) {
     const size_t size = value_size(inputs[i]);
     if (size > LEATI_SHAPE_VALUES_MAX - all) {
       return LEATI_SHAPE_VALUES_MAX + 1;
@@ -82,10 +82,10 @@ static size_t values_size(uint32_t input_count, const DLTensor *const *inputs) {
 /* The hash of all that shapes follow from. */
 static uint64_t hash_of(uint32_t input_count, const DLTensor *const *inputs) {
   uint64_t hash = 0;
-  for (uint32_t i = 0; i < input_count; i++) {
+  for (uint32_t i = 0; i < input_count; ++i) {
     const DLTensor *input = inputs[i];
     hash = leati_hash_word(hash, input ? 1 + (uint64_t)input->ndim : 0);
-    for (int32_t d = 0; input && d < input->ndim; d++) {
+    for (int32_t d = 0; input && d < input->ndim; ++d) {
       hash = leati_hash_word(hash, (uint64_t)input->shape[d]);
     }
     const size_t size = value_size(input);
@@ -155,14 +155,14 @@ static shape_case *make_case(uint32_t input_count, const DLTensor *const *inputs
   made->entry.hash = hash_of(input_count, inputs);
   made->entry.bytes = size;
   memcpy(kept, shapes, shapes_size);
-  for (uint32_t i = 0; i < input_count; i++) {
+  for (uint32_t i = 0; i < input_count; ++i) {
     const DLTensor *input = inputs[i];
     if (!input) {
       continue;
     }
     known[i] = (known_input){
         .present = true, .ndim = input->ndim, .dtype = input->dtype, .value_size = value_size(input), .value = value};
-    for (int32_t d = 0; d < input->ndim; d++) {
+    for (int32_t d = 0; d < input->ndim; ++d) {
       known[i].dims[d] = input->shape[d];
     }
     if (known[i].value_size != 0) {

@@ -205,7 +205,7 @@ OrtStatus *leati_shared_device_catch_up(leati_shared_device *device, leat_stream
 
 void leati_shared_device_uuid_text(const uint8_t uuid[16], char out[37]) {
   char *end = out;
-  for (unsigned i = 0; i < 16; i++) {
+  for (unsigned i = 0; i < 16; ++i) {
     end += sprintf(end, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
   }
 }

@@ -79,7 +79,7 @@ void leati_spans_end(leati_spans *spans, uint32_t thread, const void *profile, u
     return;
   }
   own->spans[i - 1].name = name;
-  for (; i <= own->count; i++) {
+  for (; i <= own->count; ++i) {
     leati_span *span = &own->spans[i - 1];
     span->end_ns = span->end_ns == OPEN ? now_ns : span->end_ns;
   }
@@ -115,7 +115,7 @@ const leati_span *leati_spans_find(const leati_spans *spans, uint32_t thread, ui
 /* Takes the spans of a profile out of a thread's. */
 static void forget(leati_spans *spans, span_thread *own, const void *profile) {
   size_t kept = 0;
-  for (size_t i = 0; i < own->count; i++) {
+  for (size_t i = 0; i < own->count; ++i) {
     if (own->spans[i].profile != profile) {
       own->spans[kept++] = own->spans[i];
     } else {
@@ -127,7 +127,7 @@ static void forget(leati_spans *spans, span_thread *own, const void *profile) {
 }
 
 void leati_spans_forget(leati_spans *spans, const void *profile) {
-  for (size_t i = 0; i < LEATI_SPAN_LISTS; i++) {
+  for (size_t i = 0; i < LEATI_SPAN_LISTS; ++i) {
     span_thread **at = &spans->lists[i];
     while (*at) {
       span_thread *own = *at;

@@ -46,7 +46,7 @@ static leati_shared_device *device_by_id(const transfer *self, const OrtMemoryDe
       ep->MemoryDevice_GetVendorId(memory) != LEATI_VENDOR_ID) {
     return NULL;
   }
-  for (uint32_t i = 0; i < self->device_count; i++) {
+  for (uint32_t i = 0; i < self->device_count; ++i) {
     if (self->devices[i].info.index == ep->MemoryDevice_GetDeviceId(memory)) {
       return &self->devices[i];
     }
@@ -174,7 +174,7 @@ static OrtStatus *copy_and_wait(leati_shared_device *device, const end *src, con
 static OrtStatus *copy_within_host(const copy *it) {
   leati_shared_device *const writers[2] = {it->from.writer, it->to.writer == it->from.writer ? NULL : it->to.writer};
   OrtStatus *status = NULL;
-  for (int i = 0; i < 2 && !status; i++) {
+  for (int i = 0; i < 2 && !status; ++i) {
     if (it->stream && it->stream->device == writers[i]) {
       status = wait_for(it->runtime, it->stream->handle);
     } else {
@@ -315,7 +315,7 @@ static OrtStatus *ORT_API_CALL transfer_copy_tensors(OrtDataTransferImpl *self, 
     return status;
   }
   bool waited = false;
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     status = copy_one(mine, src[i], dst[i], streams ? streams[i] : NULL, &waited);
   }
   leati_ep_gate_leave();

@@ -90,10 +90,10 @@ static OrtStatus *number_value(warming *self, const OrtValueInfo *info, uint32_t
 
 /* Names that are sums of others come last, when those are there. */
 static void add_dimensions(warming *self) {
-  for (int sums = 0; sums < 2; sums++) {
-    for (size_t v = 0; v < self->model_count; v++) {
+  for (int sums = 0; sums < 2; ++sums) {
+    for (size_t v = 0; v < self->model_count; ++v) {
       const leati_declared_value *value = &self->values[v].declared;
-      for (int32_t axis = 0; axis < value->ndim; axis++) {
+      for (int32_t axis = 0; axis < value->ndim; ++axis) {
         if (value->dims[axis] < 0 && (strchr(value->symbols[axis], '+') != NULL) == (sums == 1)) {
           leati_dimensions_add(&self->dimensions, value->symbols[axis]);
         }
@@ -107,7 +107,7 @@ static OrtStatus *read_all(warming *self, const leati_model_inputs *inputs, OrtN
   size_t most = inputs->count, widest = 0;
   OrtStatus *status = NULL;
   self->subgraphs = leati_scratch_alloc(&self->scratch, self->subgraph_count, sizeof(*self->subgraphs));
-  for (size_t i = 0; self->subgraphs && i < self->subgraph_count && !status; i++) {
+  for (size_t i = 0; self->subgraphs && i < self->subgraph_count && !status; ++i) {
     status = read_border(self, subgraphs[i], fused[i], &self->subgraphs[i]);
     const size_t count = self->subgraphs[i].input_count + self->subgraphs[i].output_count;
     most += count;
@@ -120,13 +120,13 @@ static OrtStatus *read_all(warming *self, const leati_model_inputs *inputs, OrtN
   if (!status && (!self->subgraphs || !self->values || !self->inputs || !self->views || !self->shapes)) {
     status = no_memory(self);
   }
-  for (size_t v = 0; v < inputs->count && !status; v++) {
+  for (size_t v = 0; v < inputs->count && !status; ++v) {
     self->values[self->value_count++].declared = inputs->values[v];
   }
   self->model_count = self->value_count;
-  for (size_t i = 0; i < self->subgraph_count && !status; i++) {
+  for (size_t i = 0; i < self->subgraph_count && !status; ++i) {
     const border *subgraph = &self->subgraphs[i];
-    for (size_t k = 0; k < subgraph->input_count + subgraph->output_count && !status; k++) {
+    for (size_t k = 0; k < subgraph->input_count + subgraph->output_count && !status; ++k) {
       status = number_value(self, subgraph->infos[k], &subgraph->values[k]);
     }
   }
@@ -144,7 +144,7 @@ static void declare(const warming *self, border_value *value) {
   const leati_declared_value *declared = &value->declared;
   value->shape = (leat_shape){.struct_size = sizeof(value->shape), .ndim = declared->ndim, .dtype = declared->dtype};
   value->known = declared->ndim >= 0;
-  for (int32_t axis = 0; axis < declared->ndim; axis++) {
+  for (int32_t axis = 0; axis < declared->ndim; ++axis) {
     const int64_t size = declared->dims[axis] >= 0 ? declared->dims[axis]
                                                    : leati_dimensions_size(&self->dimensions, declared->symbols[axis]);
     value->shape.dims[axis] = size;
@@ -155,7 +155,7 @@ static void declare(const warming *self, border_value *value) {
 /* Whether the shapes of all inputs of a fused subgraph are known. `declares`: those that are declared count. */
 static bool is_ready(const warming *self, const border *subgraph, bool declares) {
   bool ready = true;
-  for (size_t i = 0; i < subgraph->input_count; i++) {
+  for (size_t i = 0; i < subgraph->input_count; ++i) {
     border_value *value = &self->values[subgraph->values[i]];
     if (!value->known && declares) {
       declare(self, value);
@@ -169,7 +169,7 @@ static bool is_ready(const warming *self, const border *subgraph, bool declares)
 static bool try_subgraph(warming *self, border *subgraph, bool prepares) {
   const leat_graph_api *api = self->runtime->leat->graph;
   leat_error error = {.struct_size = sizeof(error)};
-  for (size_t i = 0; i < subgraph->input_count; i++) {
+  for (size_t i = 0; i < subgraph->input_count; ++i) {
     leat_shape *shape = &self->values[subgraph->values[i]].shape;
     self->inputs[i] = (DLTensor){.device = {kDLVulkan, (int32_t)self->device->info.index},
                                  .ndim = shape->ndim,
@@ -177,13 +177,13 @@ static bool try_subgraph(warming *self, border *subgraph, bool prepares) {
                                  .shape = shape->dims};
     self->views[i] = &self->inputs[i];
   }
-  for (size_t o = 0; o < subgraph->output_count; o++) {
+  for (size_t o = 0; o < subgraph->output_count; ++o) {
     self->shapes[o] = &self->values[subgraph->values[subgraph->input_count + o]].shape;
     *self->shapes[o] = (leat_shape){.struct_size = sizeof(leat_shape)};
   }
   int32_t code = api->infer(subgraph->graph, (uint32_t)subgraph->input_count, self->views,
                             (uint32_t)subgraph->output_count, self->shapes, &error);
-  for (size_t o = 0; o < subgraph->output_count && code == LEAT_OK; o++) {
+  for (size_t o = 0; o < subgraph->output_count && code == LEAT_OK; ++o) {
     self->values[subgraph->values[subgraph->input_count + o]].known = true;
   }
   if (code == LEAT_OK && prepares) {
@@ -203,20 +203,20 @@ static bool try_subgraph(warming *self, border *subgraph, bool prepares) {
 /* Goes through the fused subgraphs, each once it is known what it takes. Returns how many refuse that. */
 static size_t try_sizes(warming *self, bool prepares) {
   size_t refused = 0;
-  for (size_t v = 0; v < self->value_count; v++) {
+  for (size_t v = 0; v < self->value_count; ++v) {
     self->values[v].known = false;
     if (v < self->model_count) {
       declare(self, &self->values[v]);
     }
   }
-  for (size_t i = 0; i < self->subgraph_count; i++) {
+  for (size_t i = 0; i < self->subgraph_count; ++i) {
     self->subgraphs[i].done = false;
   }
   /* What nodes outside of fused subgraphs give has the shape that is declared, if nothing tells more. */
   for (bool declares = false, more = true; more || !declares;) {
     declares = !more;
     more = false;
-    for (size_t i = 0; i < self->subgraph_count; i++) {
+    for (size_t i = 0; i < self->subgraph_count; ++i) {
       border *subgraph = &self->subgraphs[i];
       if (!subgraph->done && is_ready(self, subgraph, declares)) {
         subgraph->done = more = true;
@@ -245,9 +245,9 @@ static void find_sum(warming *self) {
   if (try_sizes(self, false) == 0 || count > SUM_NAMES_MAX) {
     return;
   }
-  for (int sum = count - 1; sum >= 0; sum--) {
-    for (int a = 0; a < count; a++) {
-      for (int b = -1; b < a; b++) {
+  for (int sum = count - 1; sum >= 0; --sum) {
+    for (int a = 0; a < count; ++a) {
+      for (int b = -1; b < a; ++b) {
         if (a != sum && b != sum && agrees(self, sum, a, b)) {
           return;
         }
@@ -283,7 +283,7 @@ static OrtStatus *try_listed(warming *self, const char *option) {
 static void try_probes(warming *self) {
   find_sum(self);
   const size_t count = leati_probe_count(&self->dimensions);
-  for (size_t i = 0; i < count && self->left != 0; i++) {
+  for (size_t i = 0; i < count && self->left != 0; ++i) {
     leati_probe_set(&self->dimensions, i);
     (void)try_sizes(self, true);
   }

@@ -51,14 +51,14 @@ static int exit_from_a_thread(void) {
   if (pthread_create(&thread, NULL, end_process, NULL) != 0) {
     return 1;
   }
-  for (unsigned i = 0;; i++) {
+  for (unsigned i = 0;; ++i) {
     scene_steps(&host, i, 1);
   }
 }
 
 static int exit_with_detached_threads(void) {
   run_threads();
-  for (unsigned i = 0; i < SCENE_THREADS; i++) {
+  for (unsigned i = 0; i < SCENE_THREADS; ++i) {
     (void)pthread_detach(workers[i].thread);
   }
   scene_await(workers, SCENE_THREADS, 1);
@@ -69,7 +69,7 @@ static int exit_with_detached_threads(void) {
 static int exit_with_work_left(void) {
   static scene_work works[8];
   scene_open(&host);
-  for (unsigned i = 0; i < 8; i++) {
+  for (unsigned i = 0; i < 8; ++i) {
     leat_stream *stream;
     SCENE_OK(host.api->stream->create(host.device, 0, &stream, &err));
     scene_put(&host, stream, i, &works[i]);
@@ -192,11 +192,11 @@ static void *call_on(void *argument) {
 
 static void check_silence(void) {
   unsigned before[SCENE_THREADS];
-  for (unsigned i = 0; i < SCENE_THREADS; i++) {
+  for (unsigned i = 0; i < SCENE_THREADS; ++i) {
     before[i] = atomic_load(&calls[i]);
   }
   scene_nap(50);
-  for (unsigned i = 0; i < SCENE_THREADS; i++) {
+  for (unsigned i = 0; i < SCENE_THREADS; ++i) {
     /* One that was on its way from a call to counting it. */
     if (atomic_load(&calls[i]) - before[i] > 1) {
       scene_fail("thread %u still comes out of calls after the exit handler of Leat", i);
@@ -208,13 +208,13 @@ static int nobody_passes_the_gate(void) {
   (void)atexit(check_silence);
   scene_open(&host);
   scene_steps(&host, 1, 1);
-  for (unsigned i = 0; i < SCENE_THREADS; i++) {
+  for (unsigned i = 0; i < SCENE_THREADS; ++i) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, call_on, &calls[i]) != 0) {
       return 1;
     }
   }
-  for (unsigned i = 0; i < SCENE_THREADS; i++) {
+  for (unsigned i = 0; i < SCENE_THREADS; ++i) {
     while (atomic_load(&calls[i]) == 0) {
       scene_nap(1);
     }

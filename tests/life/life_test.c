@@ -151,7 +151,7 @@ static void run_scene(void **state) {
   unsigned failed = 0;
   int64_t longest = 0;
   const int64_t begin = now_ms();
-  for (unsigned i = 0; i < all; i++) {
+  for (unsigned i = 0; i < all; ++i) {
     outcome got;
     const int64_t start_ms = now_ms();
     run_once(program, scene, DEADLINE_S, &got);
@@ -309,7 +309,7 @@ int main(int argc, char **argv) {
   }
   program = argv[1];
   struct CMUnitTest tests[SCENES_MAX];
-  for (int i = 0; i < SCENES_MAX; i++) {
+  for (int i = 0; i < SCENES_MAX; ++i) {
     const char *const name = argv[2 + i < argc ? 2 + i : argc - 1];
     tests[i] = (struct CMUnitTest){.name = name, .test_func = run_scene, .initial_state = (void *)(uintptr_t)name};
   }

@@ -64,7 +64,7 @@ static void *step_on_current(void *seed) {
 
 static int pool_churn(void) {
   open_pool();
-  for (unsigned i = 0; i < 100; i++) {
+  for (unsigned i = 0; i < 100; ++i) {
     run_one(step_on_current, &i);
     expect_all_back(0);
   }
@@ -115,12 +115,12 @@ static void expect_work(leaver *left) {
 static int pool_end_with_work_left(void) {
   static leaver leavers[8];
   open_pool();
-  for (unsigned i = 0; i < 8; i++) {
+  for (unsigned i = 0; i < 8; ++i) {
     leavers[i].seed = i;
     run_one(leave_work, &leavers[i]);
     expect_all_back(0);
   }
-  for (unsigned i = 0; i < 8; i++) {
+  for (unsigned i = 0; i < 8; ++i) {
     expect_work(&leavers[i]);
   }
   scene_close(&host);
@@ -131,13 +131,13 @@ static int pool_cancel_with_work_left(void) {
   static leaver leavers[8];
   pthread_t threads[8];
   open_pool();
-  for (unsigned i = 0; i < 8; i++) {
+  for (unsigned i = 0; i < 8; ++i) {
     leavers[i].seed = i;
     if (pthread_create(&threads[i], NULL, leave_work_when_cancelled, &leavers[i]) != 0) {
       return 1;
     }
   }
-  for (unsigned i = 0; i < 8; i++) {
+  for (unsigned i = 0; i < 8; ++i) {
     while (!atomic_load(&leavers[i].ready)) {
       scene_nap(1);
     }
@@ -145,7 +145,7 @@ static int pool_cancel_with_work_left(void) {
     (void)pthread_join(threads[i], NULL);
   }
   expect_all_back(0);
-  for (unsigned i = 0; i < 8; i++) {
+  for (unsigned i = 0; i < 8; ++i) {
     expect_work(&leavers[i]);
   }
   run_one(step_on_current, &leavers[0].seed);
@@ -176,7 +176,7 @@ static int pool_use_in_thread_destructors(void) {
   unsigned seed = 3;
   run_one(step_on_current, &seed);
   (void)pthread_key_create(&late_key, use_current);
-  for (unsigned i = 0; i < 40; i++) {
+  for (unsigned i = 0; i < 40; ++i) {
     run_one(die_with_destructors, &seed);
     expect_all_back(0);
   }
@@ -198,7 +198,7 @@ static void check_finished(void) {
 
 static void *outlive(void *seed) {
   scene_nap(20);
-  for (unsigned i = 0; i < 10; i++) {
+  for (unsigned i = 0; i < 10; ++i) {
     scene_step(&host, current_stream(), *(unsigned *)seed + i);
   }
   if (atomic_fetch_add(&finished, 1) == LATE_THREADS - 1) {
@@ -213,7 +213,7 @@ static int pool_outlive_main(void) {
   (void)atexit(check_finished);
   open_pool();
   scene_step(&host, current_stream(), 1);
-  for (unsigned i = 0; i < LATE_THREADS; i++) {
+  for (unsigned i = 0; i < LATE_THREADS; ++i) {
     pthread_t thread;
     seeds[i] = i;
     if (pthread_create(&thread, NULL, outlive, &seeds[i]) != 0) {
@@ -228,7 +228,7 @@ static atomic_uint holding;
 
 static void *hold_for_ever(void *unused) {
   (void)unused;
-  for (unsigned i = 0;; i++) {
+  for (unsigned i = 0;; ++i) {
     scene_step(&host, current_stream(), i);
     if (i == 0) {
       atomic_fetch_add(&holding, 1);
@@ -247,7 +247,7 @@ static void *wait_for_ever(void *unused) {
 /* Starts four threads that wait for a stream; all must be held. */
 static int start_waiters(void) {
   pthread_t thread;
-  for (unsigned i = 0; i < 4; i++) {
+  for (unsigned i = 0; i < 4; ++i) {
     if (pthread_create(&thread, NULL, wait_for_ever, NULL) != 0) {
       return 1;
     }
@@ -263,7 +263,7 @@ static int pool_exit_while_waiting(void) {
   pthread_t thread;
   open_pool();
   const uint32_t workers = pool_info().stream_count - 1;
-  for (uint32_t i = 0; i < workers; i++) {
+  for (uint32_t i = 0; i < workers; ++i) {
     if (pthread_create(&thread, NULL, hold_for_ever, NULL) != 0) {
       return 1;
     }
@@ -293,7 +293,7 @@ static int pool_exit_is_prompt(void) {
   (void)atexit(check_prompt); /* runs last */
   open_pool();
   const uint32_t workers = pool_info().stream_count - 1;
-  for (uint32_t i = 0; i < workers; i++) {
+  for (uint32_t i = 0; i < workers; ++i) {
     leat_stream *stream;
     uint64_t ticket;
     SCENE_OK(host.api->pool->acquire(host.device, 0, &stream, &ticket, &err));

@@ -20,8 +20,8 @@
 extern char **environ;
 
 int scene_main(int argc, char **argv, const scene *const *lists, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    for (const scene *at = lists[i]; at->name != NULL; at++) {
+  for (size_t i = 0; i < count; ++i) {
+    for (const scene *at = lists[i]; at->name != NULL; ++at) {
       if (argc == 2 && strcmp(argv[1], at->name) == 0) {
         return at->run();
       }
@@ -124,7 +124,7 @@ void scene_neighbours(const char *name) {
   pid_t processes[NEIGHBOURS];
   int hold[2], told[NEIGHBOURS];
   make_pipe(hold);
-  for (unsigned i = 0; i < NEIGHBOURS; i++) {
+  for (unsigned i = 0; i < NEIGHBOURS; ++i) {
     int tell[2];
     make_pipe(tell);
     processes[i] = scene_spawn(name, hold[0], tell[1]);
@@ -132,7 +132,7 @@ void scene_neighbours(const char *name) {
     told[i] = tell[0];
   }
   (void)close(hold[0]);
-  for (unsigned i = 0; i < NEIGHBOURS; i++) {
+  for (unsigned i = 0; i < NEIGHBOURS; ++i) {
     await_neighbour(processes[i], i, told[i]);
   }
   (void)kill(processes[1], SIGKILL);
@@ -141,7 +141,7 @@ void scene_neighbours(const char *name) {
     scene_fail("the neighbour ended with %#x before it was killed", (unsigned)status);
   }
   (void)close(hold[1]);
-  for (unsigned i = 0; i < NEIGHBOURS; i++) {
+  for (unsigned i = 0; i < NEIGHBOURS; ++i) {
     if (i != 1) {
       scene_reap(processes[i], "a neighbour of a process that was killed");
     }

@@ -54,7 +54,7 @@ static int fork_beside_threads(void) {
   make_things();
   scene_start(&host, workers, SCENE_THREADS, &leave);
   scene_await(workers, SCENE_THREADS, 1);
-  for (unsigned i = 0; i < 4; i++) {
+  for (unsigned i = 0; i < 4; ++i) {
     fork_once(i % 2 == 0);
   }
   /* The parent is as it was. */

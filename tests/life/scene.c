@@ -55,24 +55,24 @@ static DLTensor vector_at(void *data, DLDeviceType type, int64_t *shape) {
 void scene_put_sum(const scene_host *host, leat_stream *stream, unsigned seed, scene_work *work) {
   int64_t shape[] = {SCENE_ELEMENTS};
   DLTensor there[3];
-  for (unsigned i = 0; i < SCENE_ELEMENTS; i++) {
+  for (unsigned i = 0; i < SCENE_ELEMENTS; ++i) {
     /* Small whole numbers, so that sums are exact. */
     work->values[0][i] = (float)((seed + i) % 1000);
     work->values[1][i] = (float)((seed * 7 + i * 3) % 1000);
     work->values[2][i] = -1;
   }
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; ++i) {
     uint64_t address;
     SCENE_OK(host->api->memory->alloc(host->device, sizeof(work->values[i]), stream, &address, &err));
     there[i] = vector_at((void *)(uintptr_t)address, kDLVulkan, shape);
   }
   const DLTensor *const in[] = {&there[0], &there[1]}, *const out[] = {&there[2]};
-  for (unsigned i = 0; i < 2; i++) {
+  for (unsigned i = 0; i < 2; ++i) {
     const DLTensor here = vector_at(work->values[i], kDLCPU, shape);
     SCENE_OK(host->api->memory->copy(stream, &here, &there[i], &err));
   }
   SCENE_OK(host->api->op->invoke(host->add, stream, 2, in, 1, out, &err));
-  for (unsigned i = 0; i < 2; i++) {
+  for (unsigned i = 0; i < 2; ++i) {
     SCENE_OK(host->api->memory->free(host->device, (uint64_t)(uintptr_t)there[i].data, &err));
   }
   work->sum = (uint64_t)(uintptr_t)there[2].data;
@@ -92,7 +92,7 @@ void scene_put(const scene_host *host, leat_stream *stream, unsigned seed, scene
 }
 
 void scene_check(const scene_work *work) {
-  for (unsigned i = 0; i < SCENE_ELEMENTS; i++) {
+  for (unsigned i = 0; i < SCENE_ELEMENTS; ++i) {
     const float expected = work->values[0][i] + work->values[1][i];
     if (work->values[2][i] != expected) {
       scene_fail("element %u is %g, not %g", i, (double)work->values[2][i], (double)expected);
@@ -110,7 +110,7 @@ void scene_step(const scene_host *host, leat_stream *stream, unsigned seed) {
 void scene_steps(const scene_host *host, unsigned seed, unsigned steps) {
   leat_stream *stream;
   SCENE_OK(host->api->stream->create(host->device, 0, &stream, &err));
-  for (unsigned i = 0; i < steps; i++) {
+  for (unsigned i = 0; i < steps; ++i) {
     scene_step(host, stream, seed + i);
   }
   SCENE_OK(host->api->stream->destroy(stream, &err));
@@ -129,7 +129,7 @@ static void *work_on(void *argument) {
 }
 
 void scene_start(const scene_host *host, scene_worker *workers, unsigned count, const atomic_bool *leave) {
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     workers[i].host = host;
     workers[i].number = i;
     workers[i].leave = leave;
@@ -140,7 +140,7 @@ void scene_start(const scene_host *host, scene_worker *workers, unsigned count, 
 }
 
 void scene_await(scene_worker *workers, unsigned count, unsigned more) {
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     const unsigned before = atomic_load(&workers[i].steps);
     while (atomic_load(&workers[i].steps) - before < more) {
       scene_nap(1);
@@ -149,7 +149,7 @@ void scene_await(scene_worker *workers, unsigned count, unsigned more) {
 }
 
 void scene_join(scene_worker *workers, unsigned count) {
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     if (pthread_join(workers[i].thread, NULL) != 0) {
       scene_fail("a thread could not be joined");
     }

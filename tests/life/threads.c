@@ -37,7 +37,7 @@ static int outlive_main(void) {
   static unsigned numbers[LATE_THREADS];
   (void)atexit(check_finished);
   scene_open(&host);
-  for (unsigned i = 0; i < LATE_THREADS; i++) {
+  for (unsigned i = 0; i < LATE_THREADS; ++i) {
     pthread_t thread;
     numbers[i] = i;
     if (pthread_create(&thread, NULL, outlive, &numbers[i]) != 0) {
@@ -59,13 +59,13 @@ static void *step_once(void *number) {
 static void run_batch(unsigned count) {
   unsigned numbers[32];
   pthread_t threads[32];
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     numbers[i] = i;
     if (pthread_create(&threads[i], NULL, step_once, &numbers[i]) != 0) {
       scene_fail("a thread could not be made");
     }
   }
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     (void)pthread_join(threads[i], NULL);
   }
 }
@@ -84,14 +84,14 @@ static int churn(void) {
   scene_open(&host);
   run_batch(1);
   const uint64_t alone = reserved_bytes();
-  for (unsigned i = 0; i < 50; i++) {
+  for (unsigned i = 0; i < 50; ++i) {
     run_batch(1);
   }
   if (reserved_bytes() != alone) {
     scene_fail("50 threads, one by one, took %llu bytes where one took %llu", (unsigned long long)reserved_bytes(),
                (unsigned long long)alone);
   }
-  for (unsigned i = 0; i < 4; i++) {
+  for (unsigned i = 0; i < 4; ++i) {
     run_batch(20);
   }
   /* How many of 20 threads hold memory at once is up to the scheduler, but not more than 20 do. */
@@ -140,7 +140,7 @@ static void *work_until_cancelled(void *argument) {
   victim *const self = argument;
   pthread_cleanup_push(note_cut, self);
   SCENE_OK(host.api->stream->create(host.device, 0, &self->stream, &err));
-  for (unsigned i = 0;; i++) {
+  for (unsigned i = 0;; ++i) {
     self->inside = true;
     scene_put(&host, self->stream, self->number + i, &self->work);
     SCENE_OK(host.api->stream->synchronize(self->stream, &err));
@@ -159,13 +159,13 @@ static void cancel_threads(void *(*run)(void *), bool check_works) {
   static atomic_bool leave;
   scene_open(&host);
   scene_start(&host, others, 3, &leave);
-  for (unsigned i = 0; i < CANCELLED; i++) {
+  for (unsigned i = 0; i < CANCELLED; ++i) {
     victims[i].number = i;
     if (pthread_create(&victims[i].thread, NULL, run, &victims[i]) != 0) {
       scene_fail("a thread could not be made");
     }
   }
-  for (unsigned i = 0; i < CANCELLED; i++) {
+  for (unsigned i = 0; i < CANCELLED; ++i) {
     while (!atomic_load(&victims[i].ready)) {
       scene_nap(1);
     }
@@ -181,7 +181,7 @@ static void cancel_threads(void *(*run)(void *), bool check_works) {
   }
   /* The others go on, and what the cancelled threads left is as good as ever. */
   scene_await(others, 3, 2);
-  for (unsigned i = 0; i < CANCELLED; i++) {
+  for (unsigned i = 0; i < CANCELLED; ++i) {
     SCENE_OK(host.api->stream->synchronize(victims[i].stream, &err));
     if (check_works) {
       scene_check(&victims[i].work);
@@ -241,7 +241,7 @@ static void use_in_dying_thread(void *argument) {
 static void *die_with_streams(void *unused) {
   (void)unused;
   leat_stream *streams[2];
-  for (unsigned i = 0; i < 2; i++) {
+  for (unsigned i = 0; i < 2; ++i) {
     SCENE_OK(host.api->stream->create(host.device, 0, &streams[i], &err));
     scene_step(&host, streams[i], i);
   }
@@ -256,12 +256,12 @@ static int use_in_thread_destructors(void) {
   scene_steps(&host, 0, 1);
   (void)pthread_key_create(&late_key, use_in_dying_thread);
   pthread_t threads[8];
-  for (unsigned i = 0; i < 8; i++) {
+  for (unsigned i = 0; i < 8; ++i) {
     if (pthread_create(&threads[i], NULL, die_with_streams, NULL) != 0) {
       return 1;
     }
   }
-  for (unsigned i = 0; i < 8; i++) {
+  for (unsigned i = 0; i < 8; ++i) {
     (void)pthread_join(threads[i], NULL);
   }
   if (atomic_load(&destructor_runs) != 16) {
@@ -299,7 +299,7 @@ static int closed_device(void) {
   pthread_t threads[4];
   scene_open(&host);
   (void)pthread_barrier_init(&closed, NULL, 5);
-  for (unsigned i = 0; i < 4; i++) {
+  for (unsigned i = 0; i < 4; ++i) {
     if (pthread_create(&threads[i], NULL, use_closed_device, NULL) != 0) {
       return 1;
     }
@@ -307,14 +307,14 @@ static int closed_device(void) {
   (void)pthread_barrier_wait(&closed);
   scene_close(&host);
   (void)pthread_barrier_wait(&closed);
-  for (unsigned i = 0; i < 4; i++) {
+  for (unsigned i = 0; i < 4; ++i) {
     (void)pthread_join(threads[i], NULL);
   }
   return 0;
 }
 
 static int shut_down_and_use_again(void) {
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; ++i) {
     scene_open(&host);
     SCENE_EXPECT(LEAT_ERROR_BUSY, host.api->shutdown(&err));
     run_batch(4);

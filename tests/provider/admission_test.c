@@ -52,14 +52,14 @@ static leat_pool_info pool_info(void) {
 
 /* Takes places of the pool, and releases them. */
 static void hold(uint64_t *tickets, unsigned count) {
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     leat_stream *stream;
     assert_ok(leat->pool->acquire(device, 0, &stream, &tickets[i], &err));
   }
 }
 
 static void let_go(const uint64_t *tickets, unsigned count) {
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     assert_ok(leat->pool->release(device, tickets[i], &err));
   }
 }
@@ -140,7 +140,7 @@ typedef struct many_runs {
 static unsigned many_runs_body(unsigned index, void *context) {
   many_runs *self = context;
   unsigned failures = 0;
-  for (unsigned i = 0; i < RUNS; i++) {
+  for (unsigned i = 0; i < RUNS; ++i) {
     switch (run(self->session, index * RUNS + i)) {
       case RIGHT:
         atomic_fetch_add(&self->right, 1);
@@ -196,7 +196,7 @@ static void test_run_waits_until_a_place_is_free(void **state) {
   (void)state;
   const char *const settings[][2] = {{NULL, NULL}, {TIMEOUT_OPTION, "-1"}, {TIMEOUT_OPTION, "2000000000"}};
   uint64_t tickets[PLACES];
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < 3; ++i) {
     OrtSession *session = session_with(settings[i][0], settings[i][1]);
     lone_run waiting;
     hold(tickets, PLACES);
@@ -264,13 +264,13 @@ static void test_each_session_has_its_own_patience(void **state) {
   uint64_t tickets[PLACES];
   lone_run waiting[3];
   hold(tickets, PLACES);
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; ++i) {
     lone_run_start(&waiting[i], patient);
     await_waiting(i + 1);
     assert_int_equal(run(hasty, i), REFUSED);
   }
   let_go(tickets, PLACES);
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; ++i) {
     assert_int_equal(lone_run_join(&waiting[i]), RIGHT);
   }
   assert_int_equal(run(hasty, 1), RIGHT);
@@ -452,7 +452,7 @@ static void put_node(onnx_message *graph, const char *domain, const char *type, 
 /* ValueInfoProto of float[2, 3], in a GraphProto. */
 static void put_value(onnx_message *graph, unsigned field, const char *name) {
   onnx_message dims = {.length = 0}, tensor = {.length = 0}, type = {.length = 0}, value = {.length = 0};
-  for (uint64_t size = 2; size <= 3; size++) {
+  for (uint64_t size = 2; size <= 3; ++size) {
     onnx_message dim = {.length = 0};
     put_int(&dim, 1, size);
     put_message(&dims, 1, &dim);
@@ -516,7 +516,7 @@ static bool run_nesting(OrtSession *session) {
   OrtValue *y = NULL;
   OrtStatus *status = ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)&input, &y);
   bool right = !status;
-  for (int i = 0; i < 6 && right; i++) {
+  for (int i = 0; i < 6 && right; ++i) {
     const void *data = NULL;
     ort_fixture_check(&fixture, fixture.ort->GetTensorData(y, &data), "y");
     right = ((const float *)data)[i] == (x[i] > 0 ? -x[i] : 0.0f);
@@ -540,14 +540,14 @@ static void test_run_inside_of_a_run_shares_its_place(void **state) {
   nested.inner = session_with(TIMEOUT_OPTION, "0");
   /* One place is left, which the outer Run takes, and nobody waits. */
   hold(tickets, PLACES - 1);
-  for (unsigned i = 0; i < 5; i++) {
+  for (unsigned i = 0; i < 5; ++i) {
     assert_true(run_nesting(outer));
   }
   assert_int_equal(nested.inner_right, 5);
   assert_int_equal(nested.inner_refused, 0);
   /* A Run that fails half-way gives its place back as well. */
   nested.fails = true;
-  for (unsigned i = 0; i < 5; i++) {
+  for (unsigned i = 0; i < 5; ++i) {
     assert_false(run_nesting(outer));
   }
   nested.fails = false;
@@ -570,7 +570,7 @@ static void test_sharing_admits_everybody(void **state) {
   assert_true((pool_info().flags & LEAT_POOL_ROUND_ROBIN) != 0);
   const char *const settings[][2] = {
       {NULL, NULL}, {TIMEOUT_OPTION, "0"}, {TIMEOUT_OPTION, "3"}, {TIMEOUT_OPTION, "-1"}};
-  for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+  for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
     OrtSession *session = session_with(settings[i][0], settings[i][1]);
     hold(tickets, 2 * PLACES);
     run_many(&runs, session, MANY);
@@ -589,7 +589,7 @@ static void expect_refusal(const char *option, const char *value, const char *co
   OrtStatus *status = try_session(option, value, &session);
   assert_non_null(status);
   const char *message = fixture.ort->GetErrorMessage(status);
-  for (; *words; words++) {
+  for (; *words; ++words) {
     if (!strstr(message, *words)) {
       fail_msg("%s=%s: the message lacks '%s': %s", option, value, *words, message);
     }
@@ -603,12 +603,12 @@ static void expect_setting(const char *variable, const char *expected) {
   static leat_property properties[1024];
   uint32_t count = 1024;
   bool found = false;
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     properties[i].struct_size = sizeof(properties[i]);
   }
   assert_ok(leat->device->report(&count, properties, &err));
   assert_true(count <= 1024);
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     if (strncmp(properties[i].name, "config.", 7) == 0 && strcmp(properties[i].name + 7, variable) == 0) {
       assert_string_equal(properties[i].value, expected);
       found = true;
@@ -746,7 +746,7 @@ int main(int count, char **arguments) {
                   {"refusing", "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS", "0", true, run_refusing},
                   {"shared", "LEAT_STREAM_POLICY", "round-robin", true, run_shared},
                   {"options", "LEAT_STREAM_POLICY", "", false, run_options}};
-  for (size_t i = 0; count == 2 && i < sizeof(settings) / sizeof(settings[0]); i++) {
+  for (size_t i = 0; count == 2 && i < sizeof(settings) / sizeof(settings[0]); ++i) {
     if (strcmp(arguments[1], settings[i].name) != 0) {
       continue;
     }

@@ -31,10 +31,10 @@ unsigned crowd_run(unsigned count, unsigned (*body)(unsigned, void *), void *con
   pthread_t threads[CROWD_MAX];
   assert_true(count <= CROWD_MAX);
   assert_int_equal(pthread_barrier_init(&self.start, NULL, count), 0);
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     assert_int_equal(pthread_create(&threads[i], NULL, crowd_member, &self), 0);
   }
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     pthread_join(threads[i], NULL);
   }
   pthread_barrier_destroy(&self.start);

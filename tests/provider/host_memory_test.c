@@ -71,7 +71,7 @@ static OrtValue *tensor_in(OrtDeviceMemoryType type, int64_t count) {
 }
 
 static void fill(float *floats, int64_t count, unsigned seed) {
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; ++i) {
     floats[i] = (float)((i * 7 + seed * 13) % 1009) - 500.0f;
   }
 }
@@ -133,7 +133,7 @@ static unsigned run_into(unsigned index, void *context) {
   OrtSession *session = context;
   OrtRunOptions *options[2] = {NULL, unsynchronized()};
   unsigned failures = 0;
-  for (unsigned run = 0; run < RUNS; run++) {
+  for (unsigned run = 0; run < RUNS; ++run) {
     const int64_t count = sizes[(run + index) % SIZES];
     const unsigned seed = index * RUNS + run;
     OrtValue *x = ort_fixture_tensor(&fixture, FLOAT, &count, 1, NULL);
@@ -167,7 +167,7 @@ static void test_outputs_of_onnx_runtimes(void **state) {
   OrtIoBinding *binding = NULL;
   ort_fixture_check(&fixture, ort->GetAllocatorWithDefaultOptions(&plain), "allocator");
   ort_fixture_check(&fixture, ort->CreateIoBinding(session, &binding), "binding");
-  for (unsigned run = 0; run < RUNS; run++) {
+  for (unsigned run = 0; run < RUNS; ++run) {
     const int64_t count = sizes[run % SIZES];
     OrtValue **outputs = NULL, *x = ort_fixture_tensor(&fixture, FLOAT, &count, 1, NULL), *y = NULL;
     size_t made = 0;
@@ -207,13 +207,13 @@ static void test_inputs(void **state) {
   ort_model_node(&model, "Neg", "neg", "x", "y", NULL, 0);
   ort_model_node(&model, "NonZero", "nonzero", "x", "where", NULL, 0);
   ort_fixture_check(&fixture, ort_model_session(&model, &(ort_session_request){.leat = true}, &session), "session");
-  for (unsigned run = 0; run < RUNS; run++) {
+  for (unsigned run = 0; run < RUNS; ++run) {
     const int64_t count = sizes[run % SIZES];
     OrtValue *x = tensor_in(OrtDeviceMemoryType_HOST_ACCESSIBLE, count), *y[2] = {NULL};
     size_t bytes = 0;
     fill(floats_of(x), count, run);
     int64_t zeros = 0;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; ++i) {
       zeros += floats_of(x)[i] == 0.0f;
     }
     ort_fixture_check(&fixture, ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)&x, y), "Run");
@@ -233,7 +233,7 @@ static void test_copies(void **state) {
   (void)state;
   OrtSyncStream *stream = NULL;
   ort_fixture_check(&fixture, fixture.ort->CreateSyncStreamForEpDevice(fixture.device, NULL, &stream), "stream");
-  for (unsigned run = 0; run < 2 * SIZES; run++) {
+  for (unsigned run = 0; run < 2 * SIZES; ++run) {
     const int64_t count = sizes[run / 2];
     OrtSyncStream *on = run % 2 != 0 ? stream : NULL;
     /* Memory of the host, Leat's of the host twice, of the device, of the host, and the host's own. */
@@ -242,13 +242,13 @@ static void test_copies(void **state) {
         tensor_in(OrtDeviceMemoryType_HOST_ACCESSIBLE, count), tensor_in(OrtDeviceMemoryType_DEFAULT, count),
         tensor_in(OrtDeviceMemoryType_HOST_ACCESSIBLE, count), ort_fixture_tensor(&fixture, FLOAT, &count, 1, NULL)};
     fill(floats_of(values[0]), count, run);
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; ++i) {
       ort_fixture_check(
           &fixture, fixture.ort->CopyTensors(fixture.env, (const OrtValue *const *)&values[i], &values[i + 1], on, 1),
           "CopyTensors");
     }
     assert_memory_equal(floats_of(values[5]), floats_of(values[0]), (size_t)count * sizeof(float));
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 6; ++i) {
       fixture.ort->ReleaseValue(values[i]);
     }
   }
@@ -259,7 +259,7 @@ static void test_copies(void **state) {
 static void test_what_is_kept_lives_on(void **state) {
   (void)state;
   const int64_t count = sizes[1];
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; ++i) {
     OrtSession *session = negation();
     OrtValue *x = ort_fixture_tensor(&fixture, FLOAT, &count, 1, NULL);
     OrtValue *y = tensor_in(OrtDeviceMemoryType_HOST_ACCESSIBLE, count);

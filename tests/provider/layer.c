@@ -22,9 +22,9 @@ void layer_build(ort_model *model, const ort_fixture *fixture) {
   const int64_t y_dims[] = {-1, LAYER_OUTPUTS};
   float weights[LAYER_INPUTS * LAYER_OUTPUTS];
   float biases[LAYER_OUTPUTS];
-  for (int64_t column = 0; column < LAYER_OUTPUTS; column++) {
+  for (int64_t column = 0; column < LAYER_OUTPUTS; ++column) {
     biases[column] = bias(column);
-    for (int64_t row = 0; row < LAYER_INPUTS; row++) {
+    for (int64_t row = 0; row < LAYER_INPUTS; ++row) {
       weights[row * LAYER_OUTPUTS + column] = weight(row, column);
     }
   }
@@ -58,10 +58,10 @@ static int compare(const ort_fixture *fixture, OrtValue *result, int64_t rows, u
     return 1;
   }
   const float *y = data;
-  for (int64_t row = 0; row < rows; row++) {
-    for (int64_t column = 0; column < LAYER_OUTPUTS; column++) {
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t column = 0; column < LAYER_OUTPUTS; ++column) {
       float sum = bias(column);
-      for (int64_t k = 0; k < LAYER_INPUTS; k++) {
+      for (int64_t k = 0; k < LAYER_INPUTS; ++k) {
         sum += input(row, k, seed) * weight(k, column);
       }
       float expected = sum > 0 ? sum : 0;
@@ -82,14 +82,14 @@ OrtStatus *layer_try(const ort_fixture *fixture, OrtSession *session, const OrtR
   OrtValue *x = ort_fixture_tensor(fixture, ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT, dims, 2, NULL);
   void *data = NULL;
   ort_fixture_check(fixture, fixture->ort->GetTensorMutableData(x, &data), "x");
-  for (int64_t i = 0; i < rows * LAYER_INPUTS; i++) {
+  for (int64_t i = 0; i < rows * LAYER_INPUTS; ++i) {
     ((float *)data)[i] = input(i / LAYER_INPUTS, i % LAYER_INPUTS, seed);
   }
   OrtValue *y = NULL;
   OrtStatus *status = ort_fixture_run(fixture, session, options, (const OrtValue *const *)&x, &y);
   *out_wrong = !status && compare(fixture, y, rows, seed) != 0;
   /* The input must not be needed any more, whatever still runs. */
-  for (int64_t i = 0; i < rows * LAYER_INPUTS; i++) {
+  for (int64_t i = 0; i < rows * LAYER_INPUTS; ++i) {
     ((float *)data)[i] = NAN;
   }
   fixture->ort->ReleaseValue(x);

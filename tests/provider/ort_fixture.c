@@ -56,7 +56,7 @@ OrtStatus *ort_fixture_register(ort_fixture *fixture) {
   size_t count = 0;
   ort_fixture_check(fixture, fixture->ort->GetEpDevices(fixture->env, &devices, &count), "GetEpDevices");
   fixture->device = NULL;
-  for (size_t i = 0; i < count && !fixture->device; i++) {
+  for (size_t i = 0; i < count && !fixture->device; ++i) {
     if (strcmp(fixture->ort->EpDevice_EpName(devices[i]), ORT_FIXTURE_PROVIDER) == 0) {
       fixture->device = devices[i];
     }
@@ -214,19 +214,19 @@ OrtStatus *ort_fixture_run(const ort_fixture *fixture, OrtSession *session, cons
   ort_fixture_check(fixture, ort->GetAllocatorWithDefaultOptions(&allocator), "allocator");
   ort_fixture_check(fixture, ort->SessionGetInputCount(session, &input_count), "inputs");
   ort_fixture_check(fixture, ort->SessionGetOutputCount(session, &output_count), "outputs");
-  for (size_t i = 0; i < input_count; i++) {
+  for (size_t i = 0; i < input_count; ++i) {
     ort_fixture_check(fixture, ort->SessionGetInputName(session, i, allocator, &input_names[i]), "input");
   }
-  for (size_t i = 0; i < output_count; i++) {
+  for (size_t i = 0; i < output_count; ++i) {
     ort_fixture_check(fixture, ort->SessionGetOutputName(session, i, allocator, &output_names[i]), "output");
     outputs[i] = NULL;
   }
   OrtStatus *status = ort->Run(session, options, (const char *const *)input_names, inputs, input_count,
                                (const char *const *)output_names, output_count, outputs);
-  for (size_t i = 0; i < input_count; i++) {
+  for (size_t i = 0; i < input_count; ++i) {
     allocator->Free(allocator, input_names[i]);
   }
-  for (size_t i = 0; i < output_count; i++) {
+  for (size_t i = 0; i < output_count; ++i) {
     allocator->Free(allocator, output_names[i]);
   }
   return status;
@@ -238,7 +238,7 @@ size_t ort_fixture_nodes_on(const ort_fixture *fixture, const OrtSession *sessio
   size_t graph_count = 0;
   size_t total = 0;
   ort_fixture_check(fixture, ort->Session_GetEpGraphAssignmentInfo(session, &graphs, &graph_count), "assignment");
-  for (size_t i = 0; i < graph_count; i++) {
+  for (size_t i = 0; i < graph_count; ++i) {
     const char *name = NULL;
     const OrtEpAssignedNode *const *nodes = NULL;
     size_t count = 0;
@@ -256,7 +256,7 @@ size_t ort_fixture_subgraphs(const ort_fixture *fixture, const OrtSession *sessi
   size_t subgraphs = 0;
   size_t nodes = 0;
   ort_fixture_check(fixture, ort->Session_GetEpGraphAssignmentInfo(session, &graphs, &graph_count), "assignment");
-  for (size_t i = 0; i < graph_count; i++) {
+  for (size_t i = 0; i < graph_count; ++i) {
     const char *name = NULL;
     const OrtEpAssignedNode *const *members = NULL;
     size_t count = 0;

@@ -33,7 +33,7 @@ static uint32_t index_of(const char *letters, char letter) {
 /* Reads a graph and cuts it. `nodes` in topological order, `edges` by rising end. */
 static void cut(graph *out, const char *nodes, const char *edges) {
   *out = (graph){.count = (uint32_t)strlen(nodes)};
-  for (uint32_t i = 0; i < out->count; i++) {
+  for (uint32_t i = 0; i < out->count; ++i) {
     out->nodes[i].wanted = nodes[i] < 'a';
   }
   while (*edges) {
@@ -52,7 +52,7 @@ static void expect(const char *nodes, const char *edges, const char *subgraphs) 
   char got[NODES_MAX + 1] = "";
   uint32_t most = 0;
   cut(&made, nodes, edges);
-  for (uint32_t i = 0; i < made.count; i++) {
+  for (uint32_t i = 0; i < made.count; ++i) {
     got[i] = (char)('0' + made.nodes[i].subgraph);
     most = made.nodes[i].subgraph > most ? made.nodes[i].subgraph : most;
   }
@@ -124,10 +124,10 @@ static void make_random(graph *out, uint64_t *random) {
   *out = (graph){.count = 1 + next_random(random) % NODES_MAX};
   const uint32_t wanted = next_random(random) % 10, dense = 1 + next_random(random) % 6;
   bool joins[NODES_MAX];
-  for (uint32_t i = 0; i < out->count; i++) {
+  for (uint32_t i = 0; i < out->count; ++i) {
     out->nodes[i].wanted = next_random(random) % 10 <= wanted;
     joins[i] = next_random(random) % 8 == 0;
-    for (uint32_t from = 0; from < i; from++) {
+    for (uint32_t from = 0; from < i; ++from) {
       if (next_random(random) % 8 < dense / (1 + (i - from) / 4)) {
         out->edges[out->edge_count++] = (leati_partition_edge){.from = from, .to = i, .joined = joins[from]};
       }
@@ -143,17 +143,17 @@ static uint32_t place_of(const graph *made, uint32_t node) {
 /* Whether contracted nodes can be put in an order: takes away those that nothing left leads to. */
 static bool has_order(const graph *made) {
   bool gone[2 * NODES_MAX + 1] = {false};
-  for (uint32_t round = 0; round < made->count; round++) {
+  for (uint32_t round = 0; round < made->count; ++round) {
     bool blocked[2 * NODES_MAX + 1] = {false};
-    for (size_t e = 0; e < made->edge_count; e++) {
+    for (size_t e = 0; e < made->edge_count; ++e) {
       const uint32_t from = place_of(made, made->edges[e].from), to = place_of(made, made->edges[e].to);
       blocked[to] = blocked[to] || (from != to && !gone[from]);
     }
-    for (uint32_t i = 0; i < made->count; i++) {
+    for (uint32_t i = 0; i < made->count; ++i) {
       gone[place_of(made, i)] = !blocked[place_of(made, i)];
     }
   }
-  for (uint32_t i = 0; i < made->count; i++) {
+  for (uint32_t i = 0; i < made->count; ++i) {
     if (!gone[place_of(made, i)]) {
       return false;
     }
@@ -165,25 +165,25 @@ static void test_any_graph_can_be_contracted(void **state) {
   (void)state;
   uint64_t random = 1;
   uint32_t subgraphs = 0;
-  for (unsigned round = 0; round < GRAPHS; round++) {
+  for (unsigned round = 0; round < GRAPHS; ++round) {
     graph made;
     bool wanted[NODES_MAX];
     uint32_t members[NODES_MAX + 1] = {0};
     make_random(&made, &random);
-    for (uint32_t i = 0; i < made.count; i++) {
+    for (uint32_t i = 0; i < made.count; ++i) {
       wanted[i] = made.nodes[i].wanted;
     }
     made.subgraphs = leati_partition_find(made.nodes, made.count, made.edges, made.edge_count);
     subgraphs += made.subgraphs;
-    for (uint32_t i = 0; i < made.count; i++) {
+    for (uint32_t i = 0; i < made.count; ++i) {
       assert_true(made.nodes[i].subgraph <= made.subgraphs);
       assert_true(wanted[i] || made.nodes[i].subgraph == 0);
       members[made.nodes[i].subgraph]++;
     }
-    for (uint32_t subgraph = 1; subgraph <= made.subgraphs; subgraph++) {
+    for (uint32_t subgraph = 1; subgraph <= made.subgraphs; ++subgraph) {
       assert_true(members[subgraph] >= 2);
     }
-    for (size_t e = 0; e < made.edge_count; e++) {
+    for (size_t e = 0; e < made.edge_count; ++e) {
       const leati_partition_edge *edge = &made.edges[e];
       assert_true(!edge->joined || made.nodes[edge->from].subgraph == made.nodes[edge->to].subgraph);
     }

@@ -12,7 +12,7 @@
 
 static leati_dimensions named(const char *const *names, size_t count) {
   leati_dimensions dimensions = {0};
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     leati_dimensions_add(&dimensions, names[i]);
   }
   return dimensions;
@@ -49,15 +49,15 @@ static void names_without_room_have_no_size(void **state) {
   (void)state;
   char names[LEATI_DIMENSIONS_MAX + 2][8];
   leati_dimensions d = {0};
-  for (int i = 0; i < LEATI_DIMENSIONS_MAX + 2; i++) {
+  for (int i = 0; i < LEATI_DIMENSIONS_MAX + 2; ++i) {
     snprintf(names[i], sizeof(names[i]), "n%d", i);
     leati_dimensions_add(&d, names[i]);
   }
   assert_int_equal(d.count, LEATI_DIMENSIONS_MAX);
   leati_probe_set(&d, 0);
   assert_int_equal(leati_dimensions_size(&d, names[LEATI_DIMENSIONS_MAX]), -1);
-  for (int i = 0; i < LEATI_DIMENSIONS_MAX; i++) {
-    for (int k = 0; k < i; k++) {
+  for (int i = 0; i < LEATI_DIMENSIONS_MAX; ++i) {
+    for (int k = 0; k < i; ++k) {
       assert_true(d.sizes[i] > 1 && d.sizes[i] != d.sizes[k]);
     }
   }
@@ -72,7 +72,7 @@ static void probes_are_ones_and_primes(void **state) {
   const size_t count = leati_probe_count(&d);
   uint32_t patterns = 0;
   assert_int_equal(count, 9 * 3 + 1);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     leati_probe_set(&d, i);
     patterns |= 1u << ((d.sizes[0] == 1) | (d.sizes[1] == 1) << 1);
     assert_true(d.sizes[0] >= 1 && d.sizes[1] >= 1);
@@ -98,10 +98,10 @@ static void no_probe_comes_twice(void **state) {
   (void)state;
   leati_dimensions d = NAMED("a", "b", "c", "d"), other = d;
   const size_t count = leati_probe_count(&d);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     leati_probe_set(&d, i);
     assert_true(d.sizes[3] > 1);
-    for (size_t k = 0; k < i; k++) {
+    for (size_t k = 0; k < i; ++k) {
       leati_probe_set(&other, k);
       assert_true(memcmp(d.sizes, other.sizes, 4 * sizeof(d.sizes[0])) != 0);
     }
@@ -117,7 +117,7 @@ static void sums_follow(void **state) {
   const size_t count = leati_probe_count(&d);
   bool steps = false;
   assert_int_equal(count, 9 * 7 + 1);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     leati_probe_set(&d, i);
     assert_int_equal(d.sizes[2], d.sizes[1] + d.sizes[3]);
     steps = steps || (d.sizes[0] == 1 && d.sizes[1] == 1 && d.sizes[3] > 1);
@@ -134,16 +134,16 @@ static void values_have_a_form(void **state) {
   static const char *const bad[] = {"",      "Probe",        "a",     "a=",    "=1",    "a=1,",         "a=1;",
                                     ";a=1",  "a=-1",         "a=1.0", "a=1=2", "a=0x1", "a=2147483648", "a= ;b=1",
                                     "a=1 2", "a=99999999999"};
-  for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+  for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); ++i) {
     assert_true(leati_warm_shapes_valid(good[i]));
   }
-  for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+  for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
     if (leati_warm_shapes_valid(bad[i])) {
       fail_msg("'%s' is taken", bad[i]);
     }
   }
   char many[4 * (LEATI_WARM_SETS_MAX + 1) + 1] = "";
-  for (int i = 0; i < LEATI_WARM_SETS_MAX; i++) {
+  for (int i = 0; i < LEATI_WARM_SETS_MAX; ++i) {
     strcat(many, i ? ";a=1" : "a=1");
   }
   assert_true(leati_warm_shapes_valid(many));

@@ -106,7 +106,7 @@ int process_child(const char *name) {
     const char *name;
     int (*run)(void);
   } children[] = {{"register", child_register}, {"open", child_open}};
-  for (size_t i = 0; i < sizeof(children) / sizeof(children[0]); i++) {
+  for (size_t i = 0; i < sizeof(children) / sizeof(children[0]); ++i) {
     if (strcmp(children[i].name, name) == 0) {
       return children[i].run();
     }

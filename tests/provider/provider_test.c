@@ -81,7 +81,7 @@ static void test_zero_rows(void **state) {
 
 static unsigned run_shared(unsigned index, void *session) {
   unsigned failures = 0;
-  for (unsigned run = 0; run < RUNS; run++) {
+  for (unsigned run = 0; run < RUNS; ++run) {
     failures += layer_run(&fixture, session, NULL, (int64_t)(1 + (index + run) % 5), index * RUNS + run) != 0;
   }
   return failures;
@@ -96,7 +96,7 @@ static void test_one_session_many_threads(void **state) {
 
 static unsigned run_shared_briefly(unsigned index, void *session) {
   unsigned failures = 0;
-  for (unsigned run = 0; run < MANY_RUNS; run++) {
+  for (unsigned run = 0; run < MANY_RUNS; ++run) {
     failures += layer_run(&fixture, session, NULL, 3, index * MANY_RUNS + run) != 0;
   }
   return failures;
@@ -116,20 +116,20 @@ static unsigned run_own(unsigned index, void *sessions) {
 static void test_session_per_thread(void **state) {
   (void)state;
   OrtSession *sessions[THREADS];
-  for (unsigned i = 0; i < THREADS; i++) {
+  for (unsigned i = 0; i < THREADS; ++i) {
     sessions[i] = layer_session(&fixture);
   }
   assert_int_equal(crowd_run(THREADS, run_own, sessions), 0);
-  for (unsigned i = 0; i < THREADS; i++) {
+  for (unsigned i = 0; i < THREADS; ++i) {
     fixture.ort->ReleaseSession(sessions[i]);
   }
 }
 
 static unsigned make_run_destroy(unsigned index, void *shared) {
   unsigned failures = 0;
-  for (unsigned round = 0; round < 4; round++) {
+  for (unsigned round = 0; round < 4; ++round) {
     OrtSession *session = layer_session(&fixture);
-    for (unsigned run = 0; run < 3; run++) {
+    for (unsigned run = 0; run < 3; ++run) {
       failures += layer_run(&fixture, session, NULL, 1 + (int64_t)run, index + run) != 0;
       failures += layer_run(&fixture, shared, NULL, 2, index * 31 + run) != 0;
     }
@@ -170,7 +170,7 @@ static unsigned run_reshape(OrtSession *session, int64_t first) {
   const int64_t s_dims[] = {2};
   const int64_t s[] = {first, 3};
   float x[24];
-  for (int i = 0; i < 24; i++) {
+  for (int i = 0; i < 24; ++i) {
     x[i] = (float)(i - 5);
   }
   OrtValue *inputs[] = {ort_fixture_tensor(&fixture, FLOAT, x_dims, 2, x),
@@ -185,7 +185,7 @@ static unsigned run_reshape(OrtSession *session, int64_t first) {
     failures = 1;
   } else {
     const float *got = data_of(z);
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 24; ++i) {
       failures |= got[i] != (i < 5 ? 0.0f : (float)(i - 5));
     }
   }
@@ -199,7 +199,7 @@ static unsigned run_reshape(OrtSession *session, int64_t first) {
 static void test_failure_in_the_middle(void **state) {
   (void)state;
   OrtSession *session = reshape_session();
-  for (unsigned i = 0; i < 5; i++) {
+  for (unsigned i = 0; i < 5; ++i) {
     assert_int_equal(run_reshape(session, 8), 0);
     assert_int_equal(run_reshape(session, 7), 0);
   }
@@ -209,7 +209,7 @@ static void test_failure_in_the_middle(void **state) {
 
 static unsigned run_reshapes(unsigned index, void *session) {
   unsigned failures = 0;
-  for (unsigned run = 0; run < RUNS; run++) {
+  for (unsigned run = 0; run < RUNS; ++run) {
     failures += run_reshape(session, (index + run) % 3 == 0 ? 7 : 8);
   }
   return failures;
@@ -236,7 +236,7 @@ static void test_out_of_memory(void **state) {
   ort_model_node(&model, "Expand", "the-expand", "x s", "a", NULL, 0);
   ort_model_node(&model, "Neg", "neg", "a", "y", NULL, 0);
   OrtSession *session = session_of(&model);
-  for (unsigned round = 0; round < 4; round++) {
+  for (unsigned round = 0; round < 4; ++round) {
     /* 64 TiB, then 4 KiB. */
     const int64_t s[] = {round % 2 ? 32 : INT64_C(1) << 24, round % 2 ? 32 : INT64_C(1) << 20};
     OrtValue *inputs[] = {ort_fixture_tensor(&fixture, FLOAT, x_dims, 2, &one),
@@ -264,13 +264,13 @@ static bool on_leat(const OrtSession *session, const char *node_name) {
   const OrtEpAssignedSubgraph *const *graphs = NULL;
   size_t graph_count = 0;
   ort_fixture_check(&fixture, fixture.ort->Session_GetEpGraphAssignmentInfo(session, &graphs, &graph_count), "nodes");
-  for (size_t i = 0; i < graph_count; i++) {
+  for (size_t i = 0; i < graph_count; ++i) {
     const char *provider = NULL;
     const OrtEpAssignedNode *const *nodes = NULL;
     size_t count = 0;
     ort_fixture_check(&fixture, fixture.ort->EpAssignedSubgraph_GetEpName(graphs[i], &provider), "nodes");
     ort_fixture_check(&fixture, fixture.ort->EpAssignedSubgraph_GetNodes(graphs[i], &nodes, &count), "nodes");
-    for (size_t j = 0; j < count; j++) {
+    for (size_t j = 0; j < count; ++j) {
       const char *name = NULL;
       ort_fixture_check(&fixture, fixture.ort->EpAssignedNode_GetName(nodes[j], &name), "nodes");
       if (strcmp(name, node_name) == 0) {
@@ -310,10 +310,10 @@ static void test_shape_arithmetic_stays_on_the_host(void **state) {
   assert_true(on_leat(session, "neg"));
   assert_false(on_leat(session, "gather"));
   assert_false(on_leat(session, "concat"));
-  for (int64_t rows = 1; rows < 4; rows++) {
+  for (int64_t rows = 1; rows < 4; ++rows) {
     const int64_t dims[] = {rows, 3, 4};
     float x[3 * 3 * 4];
-    for (int i = 0; i < rows * 12; i++) {
+    for (int i = 0; i < rows * 12; ++i) {
       x[i] = (float)(i + 1);
     }
     OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 3, x);
@@ -326,7 +326,7 @@ static void test_shape_arithmetic_stays_on_the_host(void **state) {
     assert_int_equal(rank, 2);
     assert_int_equal(shape[0], rows);
     assert_int_equal(shape[1], 12);
-    for (int i = 0; i < rows * 12; i++) {
+    for (int i = 0; i < rows * 12; ++i) {
       assert_true(((const float *)data_of(y))[i] == -x[i]);
     }
     fixture.ort->ReleaseValue(input);
@@ -341,7 +341,7 @@ static unsigned run_unique(OrtSession *session, unsigned seed) {
   float x[8];
   float expected[9] = {0};
   int count = (seed & 255) != 255; /* a zero */
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 8; ++i) {
     x[i] = (seed >> i & 1) != 0 ? (float)(i + 1) : -1.0f;
     if (x[i] > 0) {
       expected[count++] = -x[i];
@@ -356,7 +356,7 @@ static unsigned run_unique(OrtSession *session, unsigned seed) {
     ort_fixture_check(&fixture, fixture.ort->GetTensorSizeInBytes(y, &size), "y");
     const float *got = data_of(y);
     failures = size != (size_t)count * sizeof(float);
-    for (int i = 0; i < count && !failures; i++) {
+    for (int i = 0; i < count && !failures; ++i) {
       failures = got[i] != expected[i];
     }
   } else {
@@ -370,7 +370,7 @@ static unsigned run_unique(OrtSession *session, unsigned seed) {
 
 static unsigned run_uniques(unsigned index, void *session) {
   unsigned failures = 0;
-  for (unsigned run = 0; run < RUNS; run++) {
+  for (unsigned run = 0; run < RUNS; ++run) {
     failures += run_unique(session, index * 37 + run * 11);
   }
   return failures;
@@ -415,23 +415,23 @@ static unsigned copy_around(ONNXTensorElementDataType type, size_t element_size,
   OrtValue *values[4]; /* host, device, device, host */
   unsigned char *bytes = malloc((size_t)count * element_size + 1);
   assert_non_null(bytes);
-  for (size_t i = 0; i < (size_t)count * element_size; i++) {
+  for (size_t i = 0; i < (size_t)count * element_size; ++i) {
     bytes[i] = (unsigned char)(i * 7 + seed);
   }
   values[0] = ort_fixture_tensor(&fixture, type, &count, 1, bytes);
   values[3] = ort_fixture_tensor(&fixture, type, &count, 1, NULL);
-  for (int i = 1; i < 3; i++) {
+  for (int i = 1; i < 3; ++i) {
     ort_fixture_check(&fixture, fixture.ort->CreateTensorAsOrtValue(device_allocator(), &count, 1, type, &values[i]),
                       "a tensor on the device");
   }
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; ++i) {
     ort_fixture_check(
         &fixture, fixture.ort->CopyTensors(fixture.env, (const OrtValue *const *)&values[i], &values[i + 1], stream, 1),
         "CopyTensors");
   }
   /* What is on the host is there, with a stream and without: the API has no call that waits for a stream. */
   unsigned failures = count != 0 && memcmp(data_of(values[3]), bytes, (size_t)count * element_size) != 0;
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 4; ++i) {
     fixture.ort->ReleaseValue(values[i]);
   }
   free(bytes);
@@ -440,7 +440,7 @@ static unsigned copy_around(ONNXTensorElementDataType type, size_t element_size,
 
 static unsigned copy_all(unsigned index, void *stream) {
   unsigned failures = 0;
-  for (unsigned run = 0; run < 4; run++) {
+  for (unsigned run = 0; run < 4; ++run) {
     unsigned seed = index * 16 + run;
     failures += copy_around(FLOAT, 4, 1000 + (int64_t)seed, seed, stream);
     failures += copy_around(INT64, 8, 33, seed, stream);
@@ -475,7 +475,7 @@ static void test_runs_on_the_users_stream(void **state) {
   ort_fixture_check(&fixture, fixture.ort->CreateSyncStreamForEpDevice(fixture.device, NULL, &stream), "stream");
   ort_fixture_check(&fixture, fixture.ort->CreateRunOptions(&options), "options");
   fixture.ort->RunOptionsSetSyncStream(options, stream);
-  for (unsigned i = 0; i < 5; i++) {
+  for (unsigned i = 0; i < 5; ++i) {
     assert_int_equal(layer_run(&fixture, session, options, 3, i), 0);
   }
   fixture.ort->ReleaseRunOptions(options);
@@ -491,8 +491,8 @@ static void run_branch(OrtSession *session, const OrtRunOptions *options, unsign
   const OrtApi *ort = fixture.ort;
   const int64_t dims[] = {BRANCH_ROWS, 64};
   static float x[BRANCH_ROWS][64];
-  for (int row = 0; row < BRANCH_ROWS; row++) {
-    for (int k = 0; k < 64; k++) {
+  for (int row = 0; row < BRANCH_ROWS; ++row) {
+    for (int k = 0; k < 64; ++k) {
       x[row][k] = (float)((row * 13 + k * 5 + (int)seed * 31) % 17 - 8);
     }
   }
@@ -503,17 +503,17 @@ static void run_branch(OrtSession *session, const OrtRunOptions *options, unsign
   ort_fixture_check(&fixture, ort_fixture_run(&fixture, session, options, (const OrtValue *const *)inputs, outputs),
                     "Run");
   const float *y = data_of(outputs[0]), *z = data_of(outputs[1]);
-  for (int row = 0; row < BRANCH_ROWS; row++) {
-    for (int column = 0; column < 16; column++) {
+  for (int row = 0; row < BRANCH_ROWS; ++row) {
+    for (int column = 0; column < 16; ++column) {
       int sum = 0;
-      for (int k = 0; k < 64; k++) {
+      for (int k = 0; k < 64; ++k) {
         sum += (int)x[row][k] * ((k * 7 + column * 3) % 5 - 2);
       }
       assert_true(z[row * 16 + column] == (float)sum);
       assert_true(y[row * 16 + column] == (float)(condition ? sum : -sum));
     }
   }
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; ++i) {
     ort->ReleaseValue(inputs[i]);
     ort->ReleaseValue(outputs[i]);
   }
@@ -537,7 +537,7 @@ static void test_bodies_on_the_users_stream(void **state) {
   ort_fixture_check(&fixture, ort->CreateSyncStreamForEpDevice(fixture.device, NULL, &stream), "stream");
   ort_fixture_check(&fixture, ort->CreateRunOptions(&options), "options");
   ort->RunOptionsSetSyncStream(options, stream);
-  for (unsigned i = 0; i < 6; i++) {
+  for (unsigned i = 0; i < 6; ++i) {
     run_branch(session, options, i);
     run_branch(session, NULL, i + 1);
   }
@@ -574,7 +574,7 @@ static void run_bound(OrtSession *session, OrtIoBinding *binding, const OrtRunOp
   const OrtApi *ort = fixture.ort;
   const int64_t dims[] = {2, 3};
   float x[6];
-  for (unsigned i = 0; i < 6; i++) {
+  for (unsigned i = 0; i < 6; ++i) {
     x[i] = (float)(seed * 10 + i);
   }
   OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 2, x);
@@ -593,7 +593,7 @@ static void run_bound(OrtSession *session, OrtIoBinding *binding, const OrtRunOp
     ort->ReleaseValue(y);
     y = host;
   }
-  for (unsigned i = 0; i < 6; i++) {
+  for (unsigned i = 0; i < 6; ++i) {
     assert_true(((const float *)data_of(y))[i] == -x[i]);
   }
   ort->ReleaseValue(y);
@@ -617,7 +617,7 @@ static void test_bound_outputs_without_synchronization(void **state) {
   ort_fixture_check(&fixture, ort->CreateIoBinding(session, &binding), "binding");
   ort_fixture_check(&fixture, ort->CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, &host), "host memory");
   const OrtMemoryInfo *device = ort->EpDevice_MemoryInfo(fixture.device, OrtDeviceMemoryType_DEFAULT);
-  for (unsigned run = 0; run < 12; run++) {
+  for (unsigned run = 0; run < 12; ++run) {
     run_bound(session, binding, options, run % 2 ? host : device, run % 2 == 0, run);
   }
   ort->ReleaseMemoryInfo(host);
@@ -634,7 +634,7 @@ typedef struct unsynchronized_runs {
 static unsigned run_unsynchronized(unsigned index, void *shared) {
   const unsynchronized_runs *runs = shared;
   unsigned failures = 0;
-  for (unsigned run = 0; run < RUNS; run++) {
+  for (unsigned run = 0; run < RUNS; ++run) {
     failures += layer_run(&fixture, runs->session, runs->options, 1 + (index + run) % 5, index * RUNS + run) != 0;
   }
   return failures;
@@ -647,7 +647,7 @@ static void run_into(OrtSession *session, const OrtRunOptions *options, float *i
   float x[6];
   OrtMemoryInfo *host = NULL;
   OrtValue *y = NULL;
-  for (unsigned i = 0; i < 6; i++) {
+  for (unsigned i = 0; i < 6; ++i) {
     x[i] = (float)(seed * 10 + i);
   }
   OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 2, x);
@@ -657,7 +657,7 @@ static void run_into(OrtSession *session, const OrtRunOptions *options, float *i
                     ort->Run(session, options, (const char *const[]){"x"}, (const OrtValue *const *)&input, 1,
                              (const char *const[]){"y"}, 1, &y),
                     "Run");
-  for (unsigned i = 0; i < 6; i++) {
+  for (unsigned i = 0; i < 6; ++i) {
     assert_true(into[i] == -x[i]);
   }
   memset(into, 0x5a, sizeof(x));
@@ -681,12 +681,12 @@ static void test_runs_without_synchronization(void **state) {
   ort_model_node(&model, "Neg", "neg", "x", "y", NULL, 0);
   OrtSession *session = session_of(&model);
   float into[RUNS][6];
-  for (unsigned run = 0; run < RUNS; run++) {
+  for (unsigned run = 0; run < RUNS; ++run) {
     run_into(session, runs.options, into[run], run);
   }
   /* Waits for all of the device's work. */
   assert_int_equal(copy_all(0, NULL), 0);
-  for (size_t i = 0; i < sizeof(into); i++) {
+  for (size_t i = 0; i < sizeof(into); ++i) {
     assert_int_equal(((const unsigned char *)into)[i], 0x5a);
   }
   fixture.ort->ReleaseSession(session);
@@ -734,7 +734,7 @@ static long long class_sum(const OrtKeyValuePairs *stats, const char *figure_nam
   size_t count = 0;
   long long sum = 0;
   fixture.ort->GetKeyValuePairs(stats, &keys, &values, &count);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; ++i) {
     const char *dot = strrchr(keys[i], '.');
     if (strncmp(keys[i], "leat.class.", 11) == 0 && strcmp(dot + 1, figure_name) == 0) {
       sum += atoll(values[i]);
@@ -789,7 +789,7 @@ static void test_shrink_gives_memory_back(void **state) {
   assert_true(allocator->version >= 25);
   assert_non_null(allocator->Shrink);
   ort_fixture_check(&fixture, allocator->Shrink(allocator), "Shrink");
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < 3; ++i) {
     blocks[i] = allocator->Alloc(allocator, sizes[i]);
     assert_non_null(blocks[i]);
     total += (long long)sizes[i];
@@ -800,7 +800,7 @@ static void test_shrink_gives_memory_back(void **state) {
   const long long held = figure(stats, "TotalAllocated");
   assert_true(held >= total);
   fixture.ort->ReleaseKeyValuePairs(stats);
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < 3; ++i) {
     allocator->Free(allocator, blocks[i]);
   }
   stats = figures(allocator);
@@ -829,7 +829,7 @@ static void test_run_option_shrinks(void **state) {
   const size_t size = (size_t)100 << 20;
   snprintf(device, sizeof(device), "gpu:%s", fixture.ort->GetKeyValue(facts, "leat_device_index"));
   ort_fixture_check(&fixture, fixture.ort->CreateRunOptions(&options), "options");
-  for (unsigned round = 0; round < 2; round++) {
+  for (unsigned round = 0; round < 2; ++round) {
     allocator->Free(allocator, allocator->Alloc(allocator, size));
     OrtKeyValuePairs *stats = figures(allocator);
     const long long before = figure(stats, "TotalAllocated");
@@ -881,7 +881,7 @@ typedef struct run_profiles {
 static unsigned profile_runs(unsigned index, void *context) {
   run_profiles *const it = context;
   unsigned wrong = 0;
-  for (unsigned i = 0; i < RUNS; i++) {
+  for (unsigned i = 0; i < RUNS; ++i) {
     char prefix[64];
     OrtRunOptions *options = NULL;
     snprintf(prefix, sizeof(prefix), "%s/run_%u_%u_", it->folder, index, i);
@@ -903,7 +903,7 @@ static void test_runs_are_profiled(void **state) {
   assert_int_equal(layer_run(&fixture, it.session, NULL, 3, 1), 0);
   assert_int_equal(crowd_run(THREADS, profile_runs, &it), 0);
   assert_in_range(it.steps[0][0], 1, 8);
-  for (unsigned i = 0; i < THREADS * RUNS; i++) {
+  for (unsigned i = 0; i < THREADS * RUNS; ++i) {
     assert_int_equal(it.steps[i / RUNS][i % RUNS], it.steps[0][0]);
   }
   fixture.ort->ReleaseSession(it.session);
@@ -941,7 +941,7 @@ static void test_options(void **state) {
   expect_failure(try_option("lanes", "4"), "LEAT_LANES");
   const OrtKeyValuePairs *facts = fixture.ort->EpDevice_EpMetadata(fixture.device);
   const char *const keys[] = {"leat_device_index", "leat_device_name", "leat_device_uuid", "leat_driver_uuid"};
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < 3; ++i) {
     const char *value = fixture.ort->GetKeyValue(facts, keys[i]);
     assert_non_null(value);
     ort_fixture_check(&fixture, try_option("device", value), value);
@@ -968,7 +968,7 @@ static bool names_type(const OrtEpApi *ep, const OrtOpSchema *schema, const char
   size_t counts[2] = {0};
   ort_fixture_check(&fixture, ep->OpSchema_GetNumInputs(schema, &counts[0]), name);
   ort_fixture_check(&fixture, ep->OpSchema_GetNumOutputs(schema, &counts[1]), name);
-  for (size_t i = 0; i < counts[0] + counts[1]; i++) {
+  for (size_t i = 0; i < counts[0] + counts[1]; ++i) {
     bool input = i < counts[0];
     size_t index = input ? i : i - counts[0];
     const OrtOpSchemaTypeConstraint *constraint = NULL;
@@ -995,7 +995,7 @@ static bool some_version_names_type(const OrtEpApi *ep, const leat_op_info *info
   const int newest = 25;
   int last = info->since_version_max < (uint32_t)newest ? (int)info->since_version_max : newest;
   bool any = false;
-  for (int version = (int)info->since_version_min; version <= last; version++) {
+  for (int version = (int)info->since_version_min; version <= last; ++version) {
     OrtOpSchema *schema = NULL;
     ort_fixture_check(&fixture, ep->GetOpSchema(info->name, version, info->domain, &schema), info->name);
     any = any || schema;
@@ -1019,10 +1019,10 @@ static void test_operator_list_names_types_as_the_schemas_do(void **state) {
   assert_int_equal(leat->op->count(&count, &error), LEAT_OK);
   assert_true(count > 0);
   unsigned unknown = 0;
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; ++i) {
     const leat_op_info *info = NULL;
     assert_int_equal(leat->op->info(i, &info, &error), LEAT_OK);
-    for (uint32_t j = 0; j < info->type_count; j++) {
+    for (uint32_t j = 0; j < info->type_count; ++j) {
       const char *name = info->types[j]->name;
       if (!strchr(name, '(') && !some_version_names_type(fixture.ort->GetEpApi(), info, name)) {
         fprintf(stderr, "%s, versions %u to %u: no schema has a type '%s'\n", info->name, info->since_version_min,
@@ -1040,7 +1040,7 @@ static void test_operator_list_names_types_as_the_schemas_do(void **state) {
 
 static void test_registration_can_be_repeated(void **state) {
   (void)state;
-  for (unsigned i = 0; i < 2; i++) {
+  for (unsigned i = 0; i < 2; ++i) {
     ort_fixture_check(&fixture, fixture.ort->UnregisterExecutionProviderLibrary(fixture.env, "leat"), "Unregister");
     ort_fixture_check(&fixture, ort_fixture_register(&fixture), "Register");
     assert_non_null(fixture.device);

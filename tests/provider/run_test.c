@@ -230,7 +230,7 @@ static bool note(leat_stream *stream, bool to_host) {
 
 static void a_run_holds_one_place(void **state) {
   (void)state;
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; ++i) {
     assert_int_equal(begin(&device, FOR_EVER), LEAT_OK);
     assert_int_equal(account.held, 1);
     note(STREAM, false);
@@ -343,11 +343,11 @@ static void who_waits_is_outside_of_the_gate(void **state) {
 static void without_a_pool_all_are_admitted(void **state) {
   (void)state;
   account.acquire = LEAT_ERROR_NOT_SUPPORTED;
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; ++i) {
     assert_int_equal(begin(&device, 0), LEAT_OK);
   }
   note(STREAM, false);
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; ++i) {
     assert_null(leati_run_end(&device, false));
   }
   /* Each end submits what the outer Runs may still add to. */
@@ -403,7 +403,7 @@ static void expect_order(unsigned orders, const leat_stream *before, const leat_
 static void a_stream_comes_after_the_one_before(void **state) {
   (void)state;
   assert_int_equal(begin(&device, 0), LEAT_OK);
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; ++i) {
     assert_true(note(STREAM, false));
   }
   assert_int_equal(account.orders, 0);
@@ -474,7 +474,7 @@ static void an_end_without_a_wait_joins_the_streams(void **state) {
   expect_order(2, LENT, ANOTHER);
   assert_null(leati_run_end(&other, false));
   assert_int_equal(account.orders, 4);
-  for (unsigned i = 2; i < 4; i++) {
+  for (unsigned i = 2; i < 4; ++i) {
     assert_ptr_equal(account.before[i], ANOTHER);
     assert_ptr_equal(account.behind[i], i == 2 ? STREAM : LENT);
   }
@@ -490,7 +490,7 @@ static void an_end_without_a_wait_joins_the_streams(void **state) {
 static void more_streams_than_are_noted_are_waited_for(void **state) {
   (void)state;
   assert_int_equal(begin(&device, 0), LEAT_OK);
-  for (uintptr_t i = 1; i <= 20; i++) {
+  for (uintptr_t i = 1; i <= 20; ++i) {
     leat_stream *const stream = (leat_stream *)(0x1000 * i);
     assert_true(note(stream, false));
     assert_int_equal(account.orders, i - 1);
@@ -523,7 +523,7 @@ static void runs_come_after_what_was_published(void **state) {
   assert_true(note(STREAM, false));
   assert_int_equal(account.catches, 0);
   atomic_store(&device.published, 1);
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; ++i) {
     assert_true(note(STREAM, false));
     assert_int_equal(account.catches, 1);
     assert_ptr_equal(account.caught_up, STREAM);

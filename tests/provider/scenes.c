@@ -37,7 +37,7 @@ static void run_once(unsigned seed) {
 
 static void *run_on(void *argument) {
   runner *const self = argument;
-  for (unsigned i = 0; !atomic_load(&leave) && (self->most == 0 || i < self->most); i++) {
+  for (unsigned i = 0; !atomic_load(&leave) && (self->most == 0 || i < self->most); ++i) {
     run_once(self->seed + i);
     atomic_fetch_add(&self->runs, 1);
   }
@@ -60,7 +60,7 @@ static void close_session(void) {
 }
 
 static void start(unsigned count, void *(*body)(void *), unsigned most) {
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     runners[i].seed = i * 1000;
     runners[i].most = most;
     if (pthread_create(&runners[i].thread, NULL, body, &runners[i]) != 0) {
@@ -71,7 +71,7 @@ static void start(unsigned count, void *(*body)(void *), unsigned most) {
 
 /* Waits until each has made `more` Runs from now on. */
 static void await(unsigned count, unsigned more) {
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     const unsigned before = atomic_load(&runners[i].runs);
     while (atomic_load(&runners[i].runs) - before < more) {
       scene_nap(1);
@@ -81,7 +81,7 @@ static void await(unsigned count, unsigned more) {
 
 static void join(unsigned count) {
   atomic_store(&leave, true);
-  for (unsigned i = 0; i < count; i++) {
+  for (unsigned i = 0; i < count; ++i) {
     if (pthread_join(runners[i].thread, NULL) != 0) {
       scene_fail("a thread could not be joined");
     }
@@ -123,7 +123,7 @@ static void *run_to_the_end(void *argument) {
 static int outlive_main(void) {
   open_session();
   start(THREADS, run_to_the_end, 20);
-  for (unsigned i = 0; i < THREADS; i++) {
+  for (unsigned i = 0; i < THREADS; ++i) {
     (void)pthread_detach(runners[i].thread);
   }
   pthread_exit(NULL);
@@ -242,7 +242,7 @@ static int fork_beside_runs(void) {
   session = layer_session(&fixture);
   start(THREADS, run_on, 0);
   await(THREADS, 1);
-  for (unsigned i = 0; i < 3; i++) {
+  for (unsigned i = 0; i < 3; ++i) {
     fork_once(idle);
     /* The parent is as it was. */
     await(THREADS, 1);

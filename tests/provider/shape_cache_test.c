@@ -86,7 +86,7 @@ static void test_any_difference_is_noticed(void **state) {
   inputs_make(&in);
   keep(&cache, &in, 8);
 
-  for (int d = 0; d < 2; d++) {
+  for (int d = 0; d < 2; ++d) {
     in.matrix_dims[d] ^= 1;
     assert_int_equal(find(&cache, &in), -1);
     in.matrix_dims[d] ^= 1;
@@ -98,7 +98,7 @@ static void test_any_difference_is_noticed(void **state) {
   assert_int_equal(find(&cache, &in), -1);
   in.matrix.ndim = 2;
   const DLDataType others[] = {{kDLInt, 32, 1}, {kDLFloat, 16, 1}, {kDLFloat, 32, 2}};
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; ++i) {
     in.matrix.dtype = others[i];
     assert_int_equal(find(&cache, &in), -1);
   }
@@ -128,7 +128,7 @@ static void test_cases_are_bounded(void **state) {
   inputs_make(&in);
   in.value[0] = -1;
   keep(&cache, &in, 77);
-  for (int64_t i = 0; i < 4000; i++) {
+  for (int64_t i = 0; i < 4000; ++i) {
     in.value[0] = i;
     keep(&cache, &in, i);
     assert_int_equal(find(&cache, &in), i);
@@ -146,14 +146,14 @@ static void test_values_are_bounded(void **state) {
   (void)state;
   const int64_t most = LEATI_SHAPE_VALUES_MAX / (int64_t)sizeof(int64_t);
   int64_t value[LEATI_SHAPE_VALUES_MAX / sizeof(int64_t) + 1];
-  for (int64_t i = 0; i <= most; i++) {
+  for (int64_t i = 0; i <= most; ++i) {
     value[i] = i;
   }
   const struct {
     int64_t first, second; /* elements of the two values */
     bool kept;
   } cases[] = {{most, 0, true}, {most + 1, 0, false}, {most - 1, 1, true}, {most, 1, false}, {INT64_MAX, 0, false}};
-  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
     leati_shape_cache cache;
     leati_shape_cache_begin(&cache);
     inputs in;
@@ -176,7 +176,7 @@ static void *use(void *shared) {
   static _Atomic(int64_t) number;
   const int64_t own = atomic_fetch_add(&number, 1);
   uintptr_t wrong = 0;
-  for (int64_t i = 0; i < 2000; i++) {
+  for (int64_t i = 0; i < 2000; ++i) {
     inputs in;
     inputs_make(&in);
     in.value[0] = i % 2 == 0 ? own + i * THREADS : -2;
@@ -194,10 +194,10 @@ static void test_threads(void **state) {
   leati_shape_cache cache;
   leati_shape_cache_begin(&cache);
   pthread_t threads[THREADS];
-  for (int i = 0; i < THREADS; i++) {
+  for (int i = 0; i < THREADS; ++i) {
     assert_int_equal(pthread_create(&threads[i], NULL, use, &cache), 0);
   }
-  for (int i = 0; i < THREADS; i++) {
+  for (int i = 0; i < THREADS; ++i) {
     void *wrong = NULL;
     assert_int_equal(pthread_join(threads[i], &wrong), 0);
     assert_null(wrong);

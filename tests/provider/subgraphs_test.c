@@ -91,17 +91,17 @@ static void begin_rows(ort_model *model) {
 
 /* Runs such a model for several numbers of rows, from `first`; `function` gives an element of y for one of x. */
 static void expect_rows(OrtSession *session, int64_t first, float (*function)(float)) {
-  for (int64_t rows = first; rows < 4; rows++) {
+  for (int64_t rows = first; rows < 4; ++rows) {
     const int64_t dims[] = {rows, 3};
     float x[9];
-    for (int i = 0; i < rows * 3; i++) {
+    for (int i = 0; i < rows * 3; ++i) {
       x[i] = (float)(i - 4);
     }
     OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 2, x);
     OrtValue *y = NULL;
     ort_fixture_check(&fixture, ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)&input, &y), "Run");
     assert_int_equal(count_of(y), rows * 3);
-    for (int i = 0; i < rows * 3; i++) {
+    for (int i = 0; i < rows * 3; ++i) {
       assert_true(data_of(y)[i] == function(x[i]));
     }
     fixture.ort->ReleaseValue(input);
@@ -265,7 +265,7 @@ static void test_shape_arithmetic_for_others_stays(void **state) {
   OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 2, x);
   OrtValue *y[2] = {NULL, NULL};
   ort_fixture_check(&fixture, ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)&input, y), "Run");
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 6; ++i) {
     assert_true(data_of(y[0])[i] == twice(x[i]));
   }
   assert_int_equal(*(const int64_t *)(const void *)data_of(y[1]), 2);
@@ -334,7 +334,7 @@ static void test_shapes_from_outside_stay_on_the_host(void **state) {
   OrtValue *y = NULL;
   ort_fixture_check(&fixture, ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)inputs, &y), "Run");
   assert_int_equal(count_of(y), 6);
-  for (int i = 0; i < 6; i++) {
+  for (int i = 0; i < 6; ++i) {
     assert_true(data_of(y)[i] == (x[i] > 0 ? 2 * x[i] : 0));
   }
   fixture.ort->ReleaseValue(inputs[0]);
@@ -363,7 +363,7 @@ static void build_steps(ort_model *model, unsigned foreign) {
   ort_model_begin(model, &fixture);
   ort_model_input(model, "x", FLOAT, dims, 2);
   ort_model_constant(model, "keep", ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL, keep_dims, 1, keep);
-  for (int i = 0; i < STEPS; i++) {
+  for (int i = 0; i < STEPS; ++i) {
     char before[8], at[8], after[8], inputs[24];
     name_step(before, i - 1);
     name_step(at, i);
@@ -387,9 +387,9 @@ static void build_steps(ort_model *model, unsigned foreign) {
 static unsigned run_steps(OrtSession *session, unsigned foreign, int64_t rows, unsigned seed) {
   const int64_t dims[] = {rows, 3};
   float values[STEPS + 1][3 * ROWS_MAX];
-  for (int k = 0; k < rows * 3; k++) {
+  for (int k = 0; k < rows * 3; ++k) {
     values[0][k] = (float)((k * 5 + (int)seed * 3) % 11 - 5);
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < STEPS; ++i) {
       const float at = values[i][k], before = values[i > 0 ? i - 1 : 0][k];
       values[i + 1][k] = foreign >> i & 1 ? at : i % 2 ? at - before : at + before;
     }
@@ -402,9 +402,9 @@ static unsigned run_steps(OrtSession *session, unsigned foreign, int64_t rows, u
     fprintf(stderr, "Run: %s\n", fixture.ort->GetErrorMessage(status));
     fixture.ort->ReleaseStatus(status);
   }
-  for (int o = 0; o < 2 && !wrong; o++) {
+  for (int o = 0; o < 2 && !wrong; ++o) {
     wrong += count_of(y[o]) != (size_t)rows * 3;
-    for (int k = 0; k < rows * 3 && !wrong; k++) {
+    for (int k = 0; k < rows * 3 && !wrong; ++k) {
       wrong += data_of(y[o])[k] != values[o == 0 ? STEPS : MIDDLE][k];
     }
   }
@@ -416,7 +416,7 @@ static unsigned run_steps(OrtSession *session, unsigned foreign, int64_t rows, u
 
 static void test_nodes_of_others_at_every_place(void **state) {
   (void)state;
-  for (unsigned foreign = 0; foreign < 1u << STEPS; foreign++) {
+  for (unsigned foreign = 0; foreign < 1u << STEPS; ++foreign) {
     ort_model model;
     build_steps(&model, foreign);
     OrtSession *direct = session_with(&model, "force_direct_path", "1");
@@ -453,7 +453,7 @@ static void test_a_node_of_another_provider_cuts(void **state) {
 
 static unsigned run_cut(unsigned index, void *sessions) {
   unsigned wrong = 0;
-  for (unsigned run = 0; run < RUNS; run++) {
+  for (unsigned run = 0; run < RUNS; ++run) {
     wrong += run_steps(((OrtSession **)sessions)[index % SESSIONS], CUT, 1 + (index + run) % ROWS_MAX, index + run);
   }
   return wrong;
@@ -463,7 +463,7 @@ static void test_many_threads(void **state) {
   (void)state;
   for (unsigned different = 1; different <= SESSIONS; different += SESSIONS - 1) {
     OrtSession *sessions[SESSIONS];
-    for (unsigned i = 0; i < SESSIONS; i++) {
+    for (unsigned i = 0; i < SESSIONS; ++i) {
       ort_model model;
       if (i < different) {
         build_steps(&model, CUT);
@@ -473,7 +473,7 @@ static void test_many_threads(void **state) {
       }
     }
     assert_int_equal(crowd_run(THREADS, run_cut, sessions), 0);
-    for (unsigned i = 0; i < different; i++) {
+    for (unsigned i = 0; i < different; ++i) {
       fixture.ort->ReleaseSession(sessions[i]);
     }
   }
@@ -495,7 +495,7 @@ static void test_failures_name_the_node(void **state) {
   ort_model_node(&model, "Neg", "the-end", "b", "y", NULL, 0);
   OrtSession *session = session_of(&model);
   expect_subgraphs(session, 1, 3);
-  for (unsigned round = 0; round < 4; round++) {
+  for (unsigned round = 0; round < 4; ++round) {
     const int64_t x_dims[] = {2, 3}, w_dims[] = {round % 2 ? 3 : 4, 2};
     const float x[] = {1, 2, 3, 4, 5, 6}, w[] = {1, 0, 0, 1, 1, 1, 0, 0};
     OrtValue *inputs[] = {ort_fixture_tensor(&fixture, FLOAT, x_dims, 2, x),
@@ -509,7 +509,7 @@ static void test_failures_name_the_node(void **state) {
       assert_non_null(status);
       const char *message = fixture.ort->GetErrorMessage(status);
       const char *const words[] = {"fused subgraph of 3 nodes", "'the-relu'", "'the-end'", "the-product"};
-      for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+      for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
         if (!strstr(message, words[i])) {
           fail_msg("the message lacks %s: %s", words[i], message);
         }

@@ -30,14 +30,14 @@
 static leati_ref_tensor floats(int32_t rank, const int64_t *dims, const double *values) {
   leati_ref_tensor tensor;
   leati_ref_tensor_init(&tensor, LEATI_REF_FLOAT32, rank, dims);
-  memcpy(tensor.f, values, sizeof values[0] * (size_t)tensor.count);
+  memcpy(tensor.f, values, sizeof(values[0]) * (size_t)tensor.count);
   return tensor;
 }
 
 static leati_ref_tensor ints(int64_t count, const int64_t *values) {
   leati_ref_tensor tensor;
   leati_ref_tensor_init(&tensor, LEATI_REF_INT64, 1, &count);
-  memcpy(tensor.i, values, sizeof values[0] * (size_t)count);
+  memcpy(tensor.i, values, sizeof(values[0]) * (size_t)count);
   return tensor;
 }
 
@@ -45,7 +45,7 @@ static leati_ref_tensor ints(int64_t count, const int64_t *values) {
 static leati_ref_node run(const char *name, const leat_attribute *attribute, leati_ref_tensor *inputs, uint32_t count,
                           uint32_t outputs) {
   const leati_ref_tensor *pointers[4];
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     pointers[k] = inputs[k].f != NULL || inputs[k].i != NULL ? &inputs[k] : NULL;
   }
   leati_ref_node node = {.name = name,
@@ -58,7 +58,7 @@ static leati_ref_node run(const char *name, const leat_attribute *attribute, lea
   if (!leati_ref_run(&node)) {
     fail_msg("%s: %s", name, node.error);
   }
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     leati_ref_tensor_clear(&inputs[k]);
   }
   return node;
@@ -66,14 +66,14 @@ static leati_ref_node run(const char *name, const leat_attribute *attribute, lea
 
 static void assert_shape(const leati_ref_tensor *tensor, int32_t rank, const int64_t *dims) {
   assert_int_equal(tensor->rank, rank);
-  for (int32_t d = 0; d < rank; d++) {
+  for (int32_t d = 0; d < rank; ++d) {
     assert_int_equal(tensor->dims[d], dims[d]);
   }
 }
 
 static void assert_floats(const leati_ref_tensor *tensor, int32_t rank, const int64_t *dims, const double *values) {
   assert_shape(tensor, rank, dims);
-  for (int64_t k = 0; k < tensor->count; k++) {
+  for (int64_t k = 0; k < tensor->count; ++k) {
     if (!(fabs(tensor->f[k] - values[k]) <= 1e-6)) {
       fail_msg("element %d is %.9g, expected %.9g", (int)k, tensor->f[k], values[k]);
     }
@@ -112,7 +112,7 @@ static void pad_as_in_the_specification(void **state) {
       {STRING_ATTRIBUTE("mode", "edge"), {1.0, 1.0, 1.0, 1.2, 2.3, 2.3, 2.3, 3.4, 4.5, 4.5, 4.5, 5.7}},
       {STRING_ATTRIBUTE("mode", "reflect"), {1.0, 1.2, 1.0, 1.2, 2.3, 3.4, 2.3, 3.4, 4.5, 5.7, 4.5, 5.7}},
   };
-  for (size_t k = 0; k < COUNT(modes); k++) {
+  for (size_t k = 0; k < COUNT(modes); ++k) {
     leati_ref_tensor inputs[] = {floats(SHAPE(3, 2), VALUES(1.0, 1.2, 2.3, 3.4, 4.5, 5.7)), INTS(0, 2, 0, 0)};
     leati_ref_node node = run("Pad", &modes[k].mode, inputs, 2, 1);
     assert_floats(&node.outputs[0], SHAPE(3, 4), modes[k].expected);
@@ -148,10 +148,10 @@ static void conv_as_in_the_specification(void **state) {
   (void)state;
   double x[25];
   double w[9];
-  for (int k = 0; k < 25; k++) {
+  for (int k = 0; k < 25; ++k) {
     x[k] = k;
   }
-  for (int k = 0; k < 9; k++) {
+  for (int k = 0; k < 9; ++k) {
     w[k] = 1;
   }
   leat_attribute pads = INTS_ATTRIBUTE("pads", 1, 1, 1, 1);
@@ -217,7 +217,7 @@ static void reduction_of_nothing_is_the_neutral_number(void **state) {
     const char *name;
     double expected;
   } reductions[] = {{"ReduceSum", 0}, {"ReduceMax", -INFINITY}, {"ReduceMin", INFINITY}};
-  for (size_t k = 0; k < COUNT(reductions); k++) {
+  for (size_t k = 0; k < COUNT(reductions); ++k) {
     leati_ref_tensor inputs[] = {floats(SHAPE(2, 0), VALUES(0)), INTS(1)};
     leati_ref_node node = run(reductions[k].name, NULL, inputs, 2, 1);
     assert_shape(&node.outputs[0], SHAPE(2, 1));
@@ -250,8 +250,8 @@ static void match_sees_differences(void **state) {
       {{1, NAN, 3.4e38f, 3e38f}, false},          {{1, NAN, INFINITY, -INFINITY}, false},
       {{-INFINITY, NAN, INFINITY, 3e38f}, false},
   };
-  for (size_t k = 0; k < COUNT(cases); k++) {
-    assert_int_equal(leati_ref_tensor_match(&expected, cases[k].got, message, sizeof message), cases[k].agrees);
+  for (size_t k = 0; k < COUNT(cases); ++k) {
+    assert_int_equal(leati_ref_tensor_match(&expected, cases[k].got, message, sizeof(message)), cases[k].agrees);
     assert_int_equal(message[0] == '\0', cases[k].agrees);
   }
   leati_ref_tensor_clear(&expected);
@@ -259,8 +259,8 @@ static void match_sees_differences(void **state) {
   leati_ref_tensor flags;
   leati_ref_tensor_init(&flags, LEATI_REF_BOOL, SHAPE(2));
   flags.i[1] = 1;
-  assert_true(leati_ref_tensor_match(&flags, (const uint8_t[]){0, 1}, message, sizeof message));
-  assert_false(leati_ref_tensor_match(&flags, (const uint8_t[]){0, 255}, message, sizeof message));
+  assert_true(leati_ref_tensor_match(&flags, (const uint8_t[]){0, 1}, message, sizeof(message)));
+  assert_false(leati_ref_tensor_match(&flags, (const uint8_t[]){0, 255}, message, sizeof(message)));
   assert_string_equal(message, "expected 1, got 255 at [1] (1 of 2 elements are wrong)");
   leati_ref_tensor_clear(&flags);
 }
@@ -320,7 +320,7 @@ static void accuracy_is_of_what_came_nearest_to_its_bound(void **state) {
 static void bounds_are_small_and_not_zero(void **state) {
   (void)state;
   double ones[128];
-  for (size_t k = 0; k < COUNT(ones); k++) {
+  for (size_t k = 0; k < COUNT(ones); ++k) {
     ones[k] = 1;
   }
   leati_ref_tensor inputs[] = {floats(SHAPE(1, 128), ones), floats(SHAPE(128, 1), ones)};
@@ -334,11 +334,11 @@ static void remainder_as_in_the_specification(void **state) {
   (void)state;
   static const int64_t a[] = {-4, 7, 5, 4, -7, 8}, b[] = {2, -3, 8, -2, 3, 5};
   static const int64_t of_divisor[] = {0, -2, 5, 0, 2, 3}, of_dividend[] = {0, 1, 5, 0, -1, 3};
-  for (int truncated = 0; truncated <= 1; truncated++) {
+  for (int truncated = 0; truncated <= 1; ++truncated) {
     const leat_attribute fmod_attribute = INT_ATTRIBUTE("fmod", truncated);
     leati_ref_tensor inputs[] = {ints(COUNT(a), a), ints(COUNT(b), b)};
     leati_ref_node node = run("Mod", &fmod_attribute, inputs, 2, 1);
-    assert_memory_equal(node.outputs[0].i, truncated ? of_dividend : of_divisor, sizeof of_divisor);
+    assert_memory_equal(node.outputs[0].i, truncated ? of_dividend : of_divisor, sizeof(of_divisor));
     leati_ref_node_clear(&node);
   }
 }
@@ -363,7 +363,7 @@ static void types_round_and_are_stored(void **state) {
       {LEATI_REF_BFLOAT16, 3.141, 3.140625, 0x4049},
       {LEATI_REF_BFLOAT16, 3.4e38, INFINITY, 0x7F80},
   };
-  for (size_t k = 0; k < COUNT(cases); k++) {
+  for (size_t k = 0; k < COUNT(cases); ++k) {
     leati_ref_tensor tensor;
     uint16_t bits;
     leati_ref_tensor_init(&tensor, cases[k].type, SHAPE(1));

@@ -39,7 +39,7 @@ void leati_ref_accuracy_note(const leati_ref_tensor *expected, const void *bytes
   leati_ref_tensor_init(&got, expected->type, expected->rank, expected->dims);
   leati_ref_tensor_load(&got, bytes);
   bool any = false;
-  for (int64_t k = 0; k < expected->count; k++) {
+  for (int64_t k = 0; k < expected->count; ++k) {
     const bool normal = isfinite(expected->f[k]) && fabs(expected->f[k]) >= leati_ref_type_smallest(expected->type);
     if (normal && isfinite(expected->bound[k]) && isfinite(got.f[k])) {
       const double ulp = ulp_at(expected->type, expected->f[k]);

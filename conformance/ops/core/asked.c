@@ -20,9 +20,9 @@ typedef struct {
 } question;
 
 static void ask_about(question *out, const char *name, uint32_t since_version) {
-  memset(out, 0, sizeof *out);
+  memset(out, 0, sizeof(*out));
   out->attributes[0] = &out->attribute;
-  out->desc = (leat_op_desc){.struct_size = sizeof out->desc,
+  out->desc = (leat_op_desc){.struct_size = sizeof(out->desc),
                              .since_version = since_version,
                              .name = name,
                              .domain = "",
@@ -35,13 +35,13 @@ static void ask_about(question *out, const char *name, uint32_t since_version) {
 static void add_input(question *q, DLDataType dtype, int32_t ndim, const int64_t *shape, const DLTensor *value) {
   const uint32_t i = q->desc.input_count++;
   q->infos[i] = (leat_value_info){
-      .struct_size = sizeof q->infos[i], .ndim = ndim, .dtype = dtype, .shape = shape, .value = value};
+      .struct_size = sizeof(q->infos[i]), .ndim = ndim, .dtype = dtype, .shape = shape, .value = value};
   q->inputs[i] = &q->infos[i];
 }
 
 static void set_int(question *q, const char *name, int64_t value) {
   q->attribute =
-      (leat_attribute){.struct_size = sizeof q->attribute, .type = LEAT_ATTRIBUTE_INT, .name = name, .i = value};
+      (leat_attribute){.struct_size = sizeof(q->attribute), .type = LEAT_ATTRIBUTE_INT, .name = name, .i = value};
   q->desc.attribute_count = 1;
 }
 
@@ -124,7 +124,7 @@ static void broken_constants(leat_case_context *ctx, const void *data) {
 static int32_t infer_reshape(leat_case_context *ctx, const leat_op *op, const DLTensor *shape) {
   static const int64_t six[1] = {6};
   leat_case_tensor in;
-  leat_shape out = {.struct_size = sizeof out};
+  leat_shape out = {.struct_size = sizeof(out)};
   leat_shape *outs[1] = {&out};
   leati_case_tensor_device(ctx, &in, 0, LEAT_F32, 1, six);
   const DLTensor *inputs[2] = {&in.tensor, shape};
@@ -187,11 +187,11 @@ static void sums_of_sizes(leat_case_context *ctx, const void *data) {
   enum { COUNT = 130 };
   static const int64_t unknown[2] = {-1, -1};
   static const int64_t empty[2] = {INT64_C(1) << 56, 0};
-  const leat_value_info info = {.struct_size = sizeof info, .ndim = 2, .dtype = LEAT_F32, .shape = unknown};
+  const leat_value_info info = {.struct_size = sizeof(info), .ndim = 2, .dtype = LEAT_F32, .shape = unknown};
   const leat_value_info *infos[COUNT];
   const DLTensor *inputs[COUNT];
   leat_case_tensor view;
-  leat_shape shape = {.struct_size = sizeof shape};
+  leat_shape shape = {.struct_size = sizeof(shape)};
   leat_shape *out[1] = {&shape};
   question q;
   (void)data;
@@ -355,7 +355,7 @@ static void known_failures(leat_case_context *ctx, const void *data) {
   ask_about(&q, "DepthToSpace", 13);
   add_input(&q, LEAT_F32, 4, image, NULL);
   set_int(&q, "blocksize", 2);
-  const leat_attribute mode = {.struct_size = sizeof mode,
+  const leat_attribute mode = {.struct_size = sizeof(mode),
                                .type = LEAT_ATTRIBUTE_STRING,
                                .name = "mode",
                                .string = "RCD",
@@ -374,7 +374,7 @@ static void known_failures(leat_case_context *ctx, const void *data) {
 /* Of an operator that was made when no rank was known, infer() refuses those that it cannot have. */
 static void late_ranks(leat_case_context *ctx, const void *data) {
   int64_t image[LEAT_MAX_RANK] = {1, 2, 3, 3, 3, 3, 3, 3}, grid[LEAT_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-  leat_shape shape = {.struct_size = sizeof shape};
+  leat_shape shape = {.struct_size = sizeof(shape)};
   leat_shape *out[1] = {&shape};
   question q;
   (void)data;

@@ -33,18 +33,20 @@ bool leati_draw_chance(leati_draw *draw, int percent) {
 /* Near enough to the normal distribution, and never far from 0. */
 static double number(leati_draw *draw) {
   double sum = 0;
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4; ++i) {
     sum += g_rand_double_range(draw->rand, -1, 1);
+  }
   return sum;
 }
 
 /* Those of a set of types that the reference knows, in the order of their bits; how many. */
 static int64_t types_of(uint64_t set, uint64_t known[64]) {
   int64_t count = 0;
-  for (int bit = 0; bit < 64; bit++) {
+  for (int bit = 0; bit < 64; ++bit) {
     const uint64_t type = UINT64_C(1) << bit;
-    if ((set & type) != 0 && leati_ref_type_from_leat(type) != LEATI_REF_TYPE_COUNT)
+    if ((set & type) != 0 && leati_ref_type_from_leat(type) != LEATI_REF_TYPE_COUNT) {
       known[count++] = type;
+    }
   }
   return count;
 }
@@ -53,9 +55,10 @@ uint64_t leati_draw_type(leati_draw *draw, const char *parameter) {
   const leat_op_info *info = draw->info;
   uint64_t all = info->types[0]->types;
   uint64_t known[64];
-  for (uint32_t k = 0; k < info->type_count; k++) {
-    if (strcmp(info->types[k]->name, parameter) == 0)
+  for (uint32_t k = 0; k < info->type_count; ++k) {
+    if (strcmp(info->types[k]->name, parameter) == 0) {
       all = info->types[k]->types;
+    }
   }
   const int64_t count = types_of(all, known);
   return count == 0 || ((all & LEAT_TYPE_FLOAT32) != 0 && leati_draw_chance(draw, 40))
@@ -71,18 +74,20 @@ uint64_t leati_draw_any_type(leati_draw *draw) {
 
 int64_t leati_draw_count(int32_t rank, const int64_t *dims) {
   int64_t count = 1;
-  for (int32_t d = 0; d < rank; d++) {
-    if (dims[d] == 0)
+  for (int32_t d = 0; d < rank; ++d) {
+    if (dims[d] == 0) {
       return 0;
+    }
   }
-  for (int32_t d = 0; d < rank; d++)
+  for (int32_t d = 0; d < rank; ++d) {
     count *= dims[d];
+  }
   return count;
 }
 
 void leati_draw_dims(leati_draw *draw, int32_t rank, int64_t *dims) {
   int64_t count = 1;
-  for (int32_t d = 0; d < rank; d++) {
+  for (int32_t d = 0; d < rank; ++d) {
     if (leati_draw_chance(draw, draw->empty ? 30 : 1)) {
       dims[d] = 0;
     } else if (leati_draw_chance(draw, 20)) {
@@ -90,8 +95,9 @@ void leati_draw_dims(leati_draw *draw, int32_t rank, int64_t *dims) {
     } else {
       dims[d] = leati_draw_chance(draw, 4) ? leati_draw_int(draw, 30, 70) : leati_draw_int(draw, 2, 7);
     }
-    if (count * dims[d] > ELEMENTS_MAX)
+    if (count * dims[d] > ELEMENTS_MAX) {
       dims[d] = 1;
+    }
     count *= dims[d] > 0 ? dims[d] : 1;
   }
 }
@@ -105,9 +111,9 @@ void leati_draw_set(leati_draw_tensor *tensor, int64_t at, double value) {
   uint8_t *to = tensor->bytes + at * (dtype.bits / 8);
   if (tensor->type == LEAT_TYPE_FLOAT32) {
     const float narrow = (float)value;
-    memcpy(to, &narrow, sizeof narrow);
+    memcpy(to, &narrow, sizeof(narrow));
   } else if (tensor->type == LEAT_TYPE_FLOAT64) {
-    memcpy(to, &value, sizeof value);
+    memcpy(to, &value, sizeof(value));
   } else if (tensor->type == LEAT_TYPE_FLOAT16 || tensor->type == LEAT_TYPE_BFLOAT16) {
     /* Of the sign and some bits: a number of magnitude 1 to 2. Or an infinity, or NaN. */
     const bool brain = tensor->type == LEAT_TYPE_BFLOAT16;
@@ -117,7 +123,7 @@ void leati_draw_set(leati_draw_tensor *tensor, int64_t at, double value) {
     const uint16_t bits = (uint16_t)((signbit(value) ? 0x8000u : 0u) | (isnan(value)   ? infinite | (fraction + 1) / 2
                                                                         : isinf(value) ? infinite
                                                                                        : finite));
-    memcpy(to, &bits, sizeof bits);
+    memcpy(to, &bits, sizeof(bits));
   } else if (tensor->type == LEAT_TYPE_BOOL) {
     *to = value != 0;
   } else {
@@ -130,7 +136,7 @@ static void draw_elements(leati_draw *draw, leati_draw_tensor *tensor) {
   const bool is_unsigned =
       (tensor->type & (LEAT_TYPE_UINT8 | LEAT_TYPE_UINT16 | LEAT_TYPE_UINT32 | LEAT_TYPE_UINT64)) != 0;
   const bool is_float = (tensor->type & (LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT64)) != 0;
-  for (int64_t k = 0; k < tensor->count; k++) {
+  for (int64_t k = 0; k < tensor->count; ++k) {
     leati_draw_set(tensor, k,
                    is_float                         ? number(draw)
                    : tensor->type == LEAT_TYPE_BOOL ? (double)leati_draw_int(draw, 0, 1)
@@ -143,8 +149,9 @@ void leati_draw_reshape(leati_draw_tensor *tensor, uint64_t type, int32_t rank, 
   tensor->present = true;
   tensor->type = type;
   tensor->rank = rank;
-  for (int32_t d = 0; d < rank; d++)
+  for (int32_t d = 0; d < rank; ++d) {
     tensor->dims[d] = dims[d];
+  }
   tensor->count = leati_draw_count(rank, tensor->dims);
   tensor->bytes = g_malloc0((gsize)(tensor->count * leati_draw_size(type)) + 1);
 }
@@ -161,8 +168,9 @@ leati_draw_tensor *leati_draw_list(leati_draw *draw, uint64_t type, int32_t coun
   const int64_t dims[1] = {count};
   leati_draw_tensor *tensor = leati_draw_input(draw, type, count < 0 ? 0 : 1, dims);
   /* A scalar has one element and no dimension. */
-  for (int64_t k = 0; k < tensor->count; k++)
+  for (int64_t k = 0; k < tensor->count; ++k) {
     memcpy(tensor->bytes + k * leati_draw_size(type), &numbers[k], (size_t)leati_draw_size(type));
+  }
   tensor->constant = leati_draw_chance(draw, 50);
   return tensor;
 }
@@ -174,8 +182,9 @@ void leati_draw_absent(leati_draw *draw) {
 
 bool leati_draw_reference(const leati_draw_tensor *tensor, leati_ref_tensor *out) {
   const leati_ref_type type = leati_ref_type_from_leat(tensor->type);
-  if (type == LEATI_REF_TYPE_COUNT)
+  if (type == LEATI_REF_TYPE_COUNT) {
     return false;
+  }
   leati_ref_tensor_init(out, type, tensor->rank, tensor->dims);
   leati_ref_tensor_load(out, tensor->bytes);
   return true;
@@ -184,11 +193,11 @@ bool leati_draw_reference(const leati_draw_tensor *tensor, leati_ref_tensor *out
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
 
 leat_attribute *leati_draw_attribute(leati_draw *draw, const char *name, uint32_t type) {
-  for (uint32_t k = 0; k < draw->info->attribute_count; k++) {
+  for (uint32_t k = 0; k < draw->info->attribute_count; ++k) {
     if (strcmp(draw->info->attributes[k]->name, name) == 0 && draw->info->attributes[k]->type == type) {
       g_assert(draw->attribute_count < LEAT_DRAW_ATTRIBUTES);
       leat_attribute *added = &draw->attributes[draw->attribute_count++];
-      *added = (leat_attribute){.struct_size = sizeof *added, .type = type, .name = name};
+      *added = (leat_attribute){.struct_size = sizeof(*added), .type = type, .name = name};
       return added;
     }
   }
@@ -197,14 +206,16 @@ leat_attribute *leati_draw_attribute(leati_draw *draw, const char *name, uint32_
 
 void leati_draw_attribute_int(leati_draw *draw, const char *name, int64_t value) {
   leat_attribute *added = leati_draw_attribute(draw, name, LEAT_ATTRIBUTE_INT);
-  if (added != NULL)
+  if (added != NULL) {
     added->i = value;
+  }
 }
 
 void leati_draw_attribute_float(leati_draw *draw, const char *name, double value) {
   leat_attribute *added = leati_draw_attribute(draw, name, LEAT_ATTRIBUTE_FLOAT);
-  if (added != NULL)
+  if (added != NULL) {
     added->f = (float)value;
+  }
 }
 
 void leati_draw_attribute_string(leati_draw *draw, const char *name, const char *value) {
@@ -219,8 +230,9 @@ void leati_draw_attribute_ints(leati_draw *draw, const char *name, int32_t count
   leat_attribute *added = leati_draw_attribute(draw, name, LEAT_ATTRIBUTE_INTS);
   if (added != NULL) {
     int64_t *copy = draw->ints[added - draw->attributes];
-    for (int32_t k = 0; k < count; k++)
+    for (int32_t k = 0; k < count; ++k) {
       copy[k] = values[k];
+    }
     added->ints = copy;
     added->count = (uint64_t)count;
   }
@@ -230,8 +242,9 @@ void leati_draw_attribute_floats(leati_draw *draw, const char *name, int32_t cou
   leat_attribute *added = leati_draw_attribute(draw, name, LEAT_ATTRIBUTE_FLOATS);
   if (added != NULL) {
     float *copy = draw->floats[added - draw->attributes];
-    for (int32_t k = 0; k < count; k++)
+    for (int32_t k = 0; k < count; ++k) {
       copy[k] = (float)values[k];
+    }
     added->floats = copy;
     added->count = (uint64_t)count;
   }
@@ -240,7 +253,7 @@ void leati_draw_attribute_floats(leati_draw *draw, const char *name, int32_t cou
 void leati_draw_attribute_strings(leati_draw *draw, const char *name, int32_t count, const char *const *values) {
   leat_attribute *added = leati_draw_attribute(draw, name, LEAT_ATTRIBUTE_STRINGS);
   if (added != NULL) {
-    for (int32_t k = 0; k < count; k++) {
+    for (int32_t k = 0; k < count; ++k) {
       draw->strings[k] = values[k];
       draw->lengths[k] = strlen(values[k]);
     }
@@ -252,8 +265,9 @@ void leati_draw_attribute_strings(leati_draw *draw, const char *name, int32_t co
 
 void leati_draw_attribute_tensor(leati_draw *draw, const char *name, const DLTensor *value) {
   leat_attribute *added = leati_draw_attribute(draw, name, LEAT_ATTRIBUTE_TENSOR);
-  if (added != NULL)
+  if (added != NULL) {
     added->tensor = value;
+  }
 }
 
 /* ---- Shapes ------------------------------------------------------------------------------------------------------ */
@@ -272,8 +286,9 @@ int32_t leati_draw_front(int64_t axis, int32_t rank) {
 }
 
 void leati_draw_range(leati_draw *d, leati_draw_tensor *tensor, int64_t low, int64_t high) {
-  for (int64_t k = 0; k < tensor->count; k++)
+  for (int64_t k = 0; k < tensor->count; ++k) {
     leati_draw_set(tensor, k, (double)leati_draw_int(d, low, high));
+  }
 }
 
 bool leati_draw_is_float(uint64_t type) {
@@ -289,8 +304,9 @@ leati_draw_tensor *leati_draw_any(leati_draw *d, const char *parameter, int32_t 
 
 int32_t leati_draw_narrowed(leati_draw *d, int32_t rank, const int64_t *dims, int64_t *out) {
   const int32_t cut = leati_draw_chance(d, 30) ? (int32_t)leati_draw_int(d, 0, rank) : 0;
-  for (int32_t k = cut; k < rank; k++)
+  for (int32_t k = cut; k < rank; ++k) {
     out[k - cut] = leati_draw_chance(d, 25) ? 1 : dims[k];
+  }
   return rank - cut;
 }
 
@@ -302,11 +318,12 @@ leati_draw_tensor *leati_draw_narrow_input(leati_draw *d, uint64_t type, int32_t
 
 int32_t leati_draw_axes(leati_draw *d, int32_t rank, int64_t *axes) {
   int32_t count = 0;
-  for (int32_t k = 0; k < rank; k++) {
-    if (leati_draw_chance(d, 50))
+  for (int32_t k = 0; k < rank; ++k) {
+    if (leati_draw_chance(d, 50)) {
       axes[count++] = leati_draw_chance(d, 50) ? k : k - rank;
+    }
   }
-  for (int32_t k = count - 1; k > 0; k--) {
+  for (int32_t k = count - 1; k > 0; --k) {
     const int64_t other = leati_draw_int(d, 0, k);
     const int64_t held = axes[k];
     axes[k] = axes[other];

@@ -22,15 +22,16 @@ static word read_word(const char **form) {
   const char *const colon = memchr(text, ':', space != NULL ? (size_t)(space - text) : strlen(text));
   word w = {.constraint = "T", .high = LEAT_MAX_RANK};
   if (colon != NULL) {
-    g_strlcpy(w.constraint, text, MIN(sizeof w.constraint, (size_t)(colon - text) + 1));
+    g_strlcpy(w.constraint, text, MIN(sizeof(w.constraint), (size_t)(colon - text) + 1));
     text = colon + 1;
   }
   w.shape = *text++;
   if (g_ascii_isdigit(*text)) {
     char *end;
     w.low = (int32_t)strtol(text, &end, 10);
-    if (*end == '-')
+    if (*end == '-') {
       w.high = (int32_t)strtol(end + 1, NULL, 10);
+    }
   }
   *form = space != NULL ? space + 1 : *form;
   return w;
@@ -39,19 +40,22 @@ static word read_word(const char **form) {
 /* Of the inputs that there may be. */
 static uint32_t draw_count(leati_draw *d, const char *form) {
   const leat_op_info *info = d->info;
-  if (info->max_inputs == LEAT_VARIADIC)
+  if (info->max_inputs == LEAT_VARIADIC) {
     return (uint32_t)leati_draw_int(d, info->min_inputs > 0 ? info->min_inputs : 1, SOME_INPUTS);
+  }
   uint32_t words = 1;
-  for (const char *at = form; at != NULL && *at != '\0'; at++)
+  for (const char *at = form; at != NULL && *at != '\0'; ++at) {
     words += *at == ' ';
+  }
   return form != NULL ? words : MIN(info->max_inputs, LEAT_DRAW_INPUTS);
 }
 
 /* Whether the operator works along a dimension, of which there must be one then. */
 static bool has_axis(const leat_op_info *info) {
   uint32_t k = 0;
-  while (k < info->attribute_count && strcmp(info->attributes[k]->name, "axis") != 0)
+  while (k < info->attribute_count && strcmp(info->attributes[k]->name, "axis") != 0) {
     k++;
+  }
   return k < info->attribute_count;
 }
 
@@ -62,12 +66,13 @@ void leati_draw_inputs(leati_draw *d, const char *form) {
   uint64_t types[LEAT_DRAW_INPUTS];
   int64_t common[LEAT_MAX_RANK], dims[LEAT_MAX_RANK];
   int32_t common_rank = -1, rank;
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     const word w = read_word(&at);
     uint32_t like = 0;
-    g_strlcpy(constraints[k], w.constraint, sizeof constraints[k]);
-    while (strcmp(constraints[like], w.constraint) != 0)
+    g_strlcpy(constraints[k], w.constraint, sizeof(constraints[k]));
+    while (strcmp(constraints[like], w.constraint) != 0) {
       like++;
+    }
     types[k] = like < k ? types[like] : leati_draw_type(d, w.constraint);
     if (w.shape == '*' || (w.shape == '~' && common_rank < 0)) {
       common_rank = leati_draw_rank(d, w.low, w.high);
@@ -90,14 +95,15 @@ void leati_draw_inputs(leati_draw *d, const char *form) {
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
 
 static void draw_axis(leati_draw *d, const char *name) {
-  if (d->inputs[0].rank > 0)
+  if (d->inputs[0].rank > 0) {
     leati_draw_attribute_int(d, name, leati_draw_axis(d, d->inputs[0].rank));
+  }
 }
 
 static void draw_order(leati_draw *d, const char *name) {
   const int32_t rank = d->inputs[0].rank;
   int64_t order[LEAT_MAX_RANK];
-  for (int32_t k = 0; k < rank; k++) {
+  for (int32_t k = 0; k < rank; ++k) {
     const int64_t place = leati_draw_int(d, 0, k);
     order[k] = order[place];
     order[place] = k;
@@ -115,9 +121,10 @@ static void draw_type_number(leati_draw *d, const char *name) {
                  {LEAT_TYPE_FLOAT16, 10}, {LEAT_TYPE_FLOAT64, 11}, {LEAT_TYPE_UINT32, 12}, {LEAT_TYPE_UINT64, 13},
                  {LEAT_TYPE_BFLOAT16, 16}};
   const uint64_t type = leati_draw_type(d, "T2");
-  for (size_t k = 0; k < G_N_ELEMENTS(numbers); k++) {
-    if (numbers[k].type == type)
+  for (size_t k = 0; k < G_N_ELEMENTS(numbers); ++k) {
+    if (numbers[k].type == type) {
       leati_draw_attribute_int(d, name, numbers[k].number);
+    }
   }
 }
 
@@ -156,20 +163,23 @@ static const struct {
 };
 
 static bool is_there(const leati_draw *d, const char *name) {
-  for (uint32_t k = 0; k < d->attribute_count; k++) {
-    if (strcmp(d->attributes[k].name, name) == 0)
+  for (uint32_t k = 0; k < d->attribute_count; ++k) {
+    if (strcmp(d->attributes[k].name, name) == 0) {
       return true;
+    }
   }
   return false;
 }
 
 static void draw_attribute(leati_draw *d, const char *name) {
   size_t at = 0;
-  while (at < G_N_ELEMENTS(meanings) && strcmp(meanings[at].name, name) != 0)
+  while (at < G_N_ELEMENTS(meanings) && strcmp(meanings[at].name, name) != 0) {
     at++;
+  }
   if (at == G_N_ELEMENTS(meanings) || d->since_version < meanings[at].since ||
-      !leati_draw_chance(d, meanings[at].chance))
+      !leati_draw_chance(d, meanings[at].chance)) {
     return;
+  }
   if (meanings[at].draw != NULL) {
     meanings[at].draw(d, name);
   } else if (meanings[at].words[0] != NULL) {
@@ -182,9 +192,10 @@ static void draw_attribute(leati_draw *d, const char *name) {
 }
 
 void leati_draw_attributes(leati_draw *d) {
-  for (uint32_t k = 0; k < d->info->attribute_count; k++) {
+  for (uint32_t k = 0; k < d->info->attribute_count; ++k) {
     const char *const name = d->info->attributes[k]->name;
-    if (!is_there(d, name))
+    if (!is_there(d, name)) {
       draw_attribute(d, name);
+    }
   }
 }

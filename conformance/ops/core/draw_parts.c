@@ -4,8 +4,9 @@
 void leati_draw_scale(leati_draw *d, leati_draw_tensor *tensor) {
   static const double scales[] = {1, 100, 1e5, 5e9, 2e19};
   const double scale = scales[leati_draw_int(d, 0, G_N_ELEMENTS(scales) - 1)];
-  for (int64_t k = 0; k < tensor->count && leati_draw_is_float(tensor->type); k++)
+  for (int64_t k = 0; k < tensor->count && leati_draw_is_float(tensor->type); ++k) {
     leati_draw_set(tensor, k, g_rand_double_range(d->rand, -scale, scale));
+  }
 }
 
 void leati_draw_bytes(leati_draw *d, leati_draw_tensor *tensor) {
@@ -42,16 +43,18 @@ void leati_draw_named_activation(leati_draw *d, const char *name, const char *li
   const int64_t choice = leati_draw_int(d, 0, leati_draw_chance(d, 70) ? 2 : G_N_ELEMENTS(choices) - 1);
   const double values[2] = {g_rand_double_range(d->rand, 0.1, 2), g_rand_double_range(d->rand, 0.1, 2)};
   leati_draw_attribute_string(d, name, choices[choice].name);
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_floats(d, list, (int32_t)leati_draw_int(d, 0, choices[choice].parameters), values);
+  }
 }
 
 void leati_draw_activation(leati_draw *d) {
   static const char *const alone[] = {"activation_alpha", "activation_beta", "activation_gamma"};
   leati_draw_named_activation(d, "activation", "activation_params");
-  for (size_t k = 0; k < G_N_ELEMENTS(alone); k++) {
-    if (leati_draw_chance(d, 50))
+  for (size_t k = 0; k < G_N_ELEMENTS(alone); ++k) {
+    if (leati_draw_chance(d, 50)) {
       leati_draw_attribute_float(d, alone[k], g_rand_double_range(d->rand, 0.1, 2));
+    }
   }
   leati_draw_attribute_int(d, "residual_first", leati_draw_int(d, 0, 1));
 }
@@ -66,18 +69,21 @@ void leati_draw_quantized_result(leati_draw *d, int64_t count, bool bias) {
     leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0, 64 * (double)leati_draw_int(d, 1, 400));
     leati_draw_bytes(d, leati_draw_input(d, leati_draw_chance(d, 50) ? LEAT_TYPE_INT8 : LEAT_TYPE_UINT8, 0, NULL));
   }
-  if (leati_draw_chance(d, 40))
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_string(d, "activation", "Relu");
+  }
 }
 
 void leati_draw_quantized_operands(leati_draw *d, const int32_t ranks[2], const int64_t *const dims[2],
                                    const int64_t *scales) {
   const uint64_t types[2] = {leati_draw_type(d, "T1"), leati_draw_type(d, "T2")};
-  for (int side = 0; side < 2; side++)
+  for (int side = 0; side < 2; ++side) {
     leati_draw_bytes(d, leati_draw_input(d, types[side], ranks[side], dims[side]));
-  for (int side = 0; side < 2; side++)
+  }
+  for (int side = 0; side < 2; ++side) {
     leati_draw_input(d, LEAT_TYPE_FLOAT32, side, scales);
-  for (int side = 0; side < 2; side++) {
+  }
+  for (int side = 0; side < 2; ++side) {
     if (leati_draw_chance(d, 60)) {
       leati_draw_bytes(d, leati_draw_input(d, types[side], side, scales));
     } else {

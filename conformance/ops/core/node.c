@@ -14,7 +14,7 @@ bool leati_ref_fast_float32;
 bool leati_ref_fail(leati_ref_node *node, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(node->error, sizeof node->error, format, arguments);
+  vsnprintf(node->error, sizeof(node->error), format, arguments);
   va_end(arguments);
   return false;
 }
@@ -37,7 +37,7 @@ static void read_attribute(const leat_attribute *given, leati_ref_type type, lea
   switch (given->type) {
     case LEAT_ATTRIBUTE_FLOATS:
       leati_ref_tensor_init(out, LEATI_REF_FLOAT32, 1, &count);
-      for (int64_t k = 0; k < count; k++) {
+      for (int64_t k = 0; k < count; ++k) {
         out->f[k] = (double)given->floats[k];
       }
       break;
@@ -47,7 +47,7 @@ static void read_attribute(const leat_attribute *given, leati_ref_type type, lea
       break;
     default:
       leati_ref_tensor_init(out, LEATI_REF_INT64, 1, &count);
-      for (int64_t k = 0; k < count; k++) {
+      for (int64_t k = 0; k < count; ++k) {
         out->i[k] = list ? given->ints[k] : given->i;
       }
   }
@@ -59,7 +59,7 @@ static bool run_earlier(const leati_ref_entry *entry, const leati_earlier *earli
   const leati_ref_tensor *inputs[1 + LEATI_EARLIER_MAX] = {node->inputs[0]};
   const leati_ref_tensor *const *const given = node->inputs;
   const uint32_t count = node->input_count;
-  for (uint32_t k = 0; k < LEATI_EARLIER_MAX && earlier->moved[k].attribute != NULL; k++) {
+  for (uint32_t k = 0; k < LEATI_EARLIER_MAX && earlier->moved[k].attribute != NULL; ++k) {
     const leat_attribute *attribute = leati_ref_attribute(node, earlier->moved[k].attribute);
     if (attribute != NULL) {
       read_attribute(attribute, node->inputs[0]->type, &made[k]);
@@ -71,7 +71,7 @@ static bool run_earlier(const leati_ref_entry *entry, const leati_earlier *earli
   const bool done = entry->run(node);
   node->inputs = given;
   node->input_count = count;
-  for (uint32_t k = 0; k < LEATI_EARLIER_MAX; k++) {
+  for (uint32_t k = 0; k < LEATI_EARLIER_MAX; ++k) {
     leati_ref_tensor_clear(&made[k]);
   }
   return done;
@@ -87,7 +87,7 @@ bool leati_ref_run_of(const leati_ref_entry *list, leati_ref_node *node) {
 }
 
 void leati_ref_node_clear(leati_ref_node *node) {
-  for (uint32_t k = 0; k < LEATI_REF_MAX_OUTPUTS; k++) {
+  for (uint32_t k = 0; k < LEATI_REF_MAX_OUTPUTS; ++k) {
     leati_ref_tensor_clear(&node->outputs[k]);
   }
 }
@@ -97,7 +97,7 @@ const leati_ref_tensor *leati_ref_input(const leati_ref_node *node, uint32_t at)
 }
 
 const leat_attribute *leati_ref_attribute(const leati_ref_node *node, const char *name) {
-  for (uint32_t k = 0; k < node->attribute_count; k++) {
+  for (uint32_t k = 0; k < node->attribute_count; ++k) {
     if (strcmp(node->attributes[k]->name, name) == 0) {
       return node->attributes[k];
     }
@@ -148,11 +148,11 @@ bool leati_ref_axes(leati_ref_node *node, uint32_t input, int32_t rank, int32_t 
     return leati_ref_fail(node, "%" PRId64 " axes are more than a tensor has", given);
   }
   *count = (int32_t)given;
-  for (int32_t k = 0; k < *count; k++) {
+  for (int32_t k = 0; k < *count; ++k) {
     if (!leati_ref_axis(node, tensor != NULL ? tensor->i[k] : attribute->ints[k], rank, &axes[k])) {
       return false;
     }
-    for (int32_t j = 0; j < k; j++) {
+    for (int32_t j = 0; j < k; ++j) {
       if (axes[j] == axes[k]) {
         return leati_ref_fail(node, "axis %" PRId32 " is given twice", axes[k]);
       }

@@ -105,7 +105,7 @@ static double float_element(const leati_op_input *input, GRand *rand, int64_t at
 
 void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_tensor *out) {
   leati_ref_tensor_init(out, input->type, input->rank, input->dims);
-  for (int64_t k = 0; k < out->count; k++) {
+  for (int64_t k = 0; k < out->count; ++k) {
     if (leati_ref_type_is_float(input->type)) {
       out->f[k] = leati_ref_type_round(input->type, float_element(input, rand, k));
     } else if (input->fill == LEATI_FILL_INTS) {
@@ -118,7 +118,7 @@ void leati_op_input_make(const leati_op_input *input, GRand *rand, leati_ref_ten
 
 /* The dimension that the broadcast view repeats, or -1. */
 static int32_t repeated_dim(const leati_ref_tensor *tensor) {
-  for (int32_t d = 0; d < tensor->rank; d++) {
+  for (int32_t d = 0; d < tensor->rank; ++d) {
     if (tensor->dims[d] > 1) {
       return d;
     }
@@ -129,7 +129,7 @@ static int32_t repeated_dim(const leati_ref_tensor *tensor) {
 /* Makes the elements equal along the dimension that will have stride 0. */
 static void repeat(leati_ref_tensor *tensor) {
   int32_t d = repeated_dim(tensor);
-  for (int64_t k = 0; d >= 0 && k < tensor->count; k++) {
+  for (int64_t k = 0; d >= 0 && k < tensor->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(tensor->rank, tensor->dims, k, index);
     index[d] = 0;
@@ -154,14 +154,14 @@ typedef struct layout {
 static layout layout_of(const leati_ref_tensor *tensor, uint32_t view, bool literal) {
   layout l = {.elements = 1, .compact = view == 0 || view == VIEW_DYNAMIC || view == VIEW_IN_PLACE};
   if (view == VIEW_TRANSPOSED) {
-    for (int32_t d = 0; d < tensor->rank; d++) {
+    for (int32_t d = 0; d < tensor->rank; ++d) {
       l.strides[d] = l.elements;
       l.elements *= tensor->dims[d];
     }
     return l;
   }
   int32_t repeated = view == VIEW_BROADCAST && !literal ? repeated_dim(tensor) : -1;
-  for (int32_t d = tensor->rank - 1; d >= 0; d--) {
+  for (int32_t d = tensor->rank - 1; d >= 0; --d) {
     if (d == repeated) {
       continue;
     }
@@ -172,7 +172,7 @@ static layout layout_of(const leati_ref_tensor *tensor, uint32_t view, bool lite
     l.elements *= sliced ? 2 * tensor->dims[d] + 1 : tensor->dims[d];
   }
   if (view == VIEW_REVERSED) {
-    for (int32_t d = 0; d < tensor->rank; d++) {
+    for (int32_t d = 0; d < tensor->rank; ++d) {
       l.first += tensor->dims[d] > 0 ? (tensor->dims[d] - 1) * l.strides[d] : 0;
       l.strides[d] = -l.strides[d];
     }
@@ -185,11 +185,11 @@ static void scatter(const leati_ref_tensor *tensor, const layout *l, uint8_t *to
   int64_t size = leati_ref_type_size(tensor->type);
   uint8_t *from = leati_ref_alloc(tensor->count, (size_t)size);
   leati_ref_tensor_store(tensor, from);
-  for (int64_t k = 0; k < tensor->count; k++) {
+  for (int64_t k = 0; k < tensor->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(tensor->rank, tensor->dims, k, index);
     int64_t at = l->first;
-    for (int32_t d = 0; d < tensor->rank; d++) {
+    for (int32_t d = 0; d < tensor->rank; ++d) {
       at += index[d] * l->strides[d];
     }
     memcpy(to + at * size, from + k * size, (size_t)size);
@@ -221,7 +221,7 @@ static void place_input(leat_case_context *ctx, leat_stream *stream, placed *p, 
   leati_case_tensor_device(ctx, &p->view, p->address + LEAT_GUARD + shift, leati_ref_type_dlpack(tensor->type),
                            tensor->rank, tensor->dims);
   if (!l.compact) {
-    memcpy(p->view.strides, l.strides, sizeof l.strides);
+    memcpy(p->view.strides, l.strides, sizeof(l.strides));
     p->view.tensor.strides = p->view.strides;
     p->view.tensor.byte_offset = (uint64_t)(l.first * size);
   }
@@ -257,8 +257,9 @@ static bool is_for(const leati_op_spec *spec, const leat_op_info *info) {
 /* Ends the case: the plugin lacks the operator, or this form of it. */
 #define LACK(ctx, spec, ...)                         \
   do {                                               \
-    if ((ctx)->all_operators)                        \
+    if ((ctx)->all_operators) {                      \
       LEAT_FAIL(ctx, __VA_ARGS__);                   \
+    }                                                \
     leati_case_lack(ctx, (spec)->name, __VA_ARGS__); \
   } while (0)
 
@@ -266,7 +267,7 @@ static bool is_for(const leati_op_spec *spec, const leat_op_info *info) {
 static const leat_op_info *find_info(leat_case_context *ctx, const leati_op_spec *spec) {
   uint32_t count = 0;
   LEAT_CHECK_OK(ctx, ctx->op->count(&count, LEAT_ERR));
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     const leat_op_info *info = NULL;
     LEAT_CHECK_OK(ctx, ctx->op->info(k, &info, LEAT_ERR));
     if (is_for(spec, info)) {
@@ -290,11 +291,11 @@ static leat_op *create_op(leat_case_context *ctx, const op_case *c, const leat_o
   const leat_value_info *inputs[LEATI_OP_MAX_INPUTS] = {NULL};
   leati_ref_tensor constants[LEATI_OP_MAX_INPUTS];
   placed values[LEATI_OP_MAX_INPUTS];
-  memset(constants, 0, sizeof constants);
-  memset(values, 0, sizeof values);
+  memset(constants, 0, sizeof(constants));
+  memset(values, 0, sizeof(values));
   static const int64_t unknown[LEAT_MAX_RANK] = {-1, -1, -1, -1, -1, -1, -1, -1};
   GRand *rand = g_rand_new_with_seed(ctx->seed);
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     const leati_op_input *input = &spec->inputs[k];
     if (input->fill == LEATI_FILL_ABSENT) {
       continue;
@@ -306,7 +307,7 @@ static leat_op *create_op(leat_case_context *ctx, const op_case *c, const leat_o
       leati_ref_tensor_store(&constants[k], values[k].block);
     }
     bool hidden = c->view == VIEW_DYNAMIC && !constant;
-    infos[k] = (leat_value_info){.struct_size = sizeof infos[k],
+    infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]),
                                  .ndim = input->rank,
                                  .dtype = leati_ref_type_dlpack(input->type),
                                  .shape = hidden ? unknown : input->dims,
@@ -314,7 +315,7 @@ static leat_op *create_op(leat_case_context *ctx, const op_case *c, const leat_o
     inputs[k] = &infos[k];
   }
   const leat_attribute *attributes[LEATI_OP_MAX_ATTRIBUTES];
-  leat_op_desc desc = {.struct_size = sizeof desc,
+  leat_op_desc desc = {.struct_size = sizeof(desc),
                        .since_version = spec->since_version,
                        .name = spec->name,
                        .domain = spec_domain(spec),
@@ -324,7 +325,7 @@ static leat_op *create_op(leat_case_context *ctx, const op_case *c, const leat_o
                        .attributes = attributes,
                        .inputs = inputs};
   leat_device *device = leati_fixture_device(ctx);
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   const int32_t status = ctx->op->supports(device, &desc, &err);
   if (status == LEAT_ERROR_NOT_SUPPORTED) {
     LACK(ctx, spec, "%.900s", err.message);
@@ -335,7 +336,7 @@ static leat_op *create_op(leat_case_context *ctx, const op_case *c, const leat_o
   LEAT_CHECK_OK(ctx, ctx->op->create(device, &desc, &op, LEAT_ERR));
   LEAT_CHECK(ctx, op != NULL);
   /* What create() was given is gone from here on: the operator holds copies or the address sanitizer speaks. */
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     release(ctx, &values[k]);
     leati_ref_tensor_clear(&constants[k]);
   }
@@ -353,7 +354,7 @@ static void check_shape(leat_case_context *ctx, uint32_t output, const leati_ref
   LEAT_CHECK_MESSAGE(ctx, got->ndim == expected->rank,
                      "infer() gives output %" PRIu32 " %" PRId32 " dimensions, expected %" PRId32, output, got->ndim,
                      expected->rank);
-  for (int32_t d = 0; d < expected->rank; d++) {
+  for (int32_t d = 0; d < expected->rank; ++d) {
     LEAT_CHECK_MESSAGE(ctx, got->dims[d] == expected->dims[d],
                        "infer() gives output %" PRIu32 " %" PRId64 " elements in dimension %" PRId32
                        ", expected %" PRId64,
@@ -363,7 +364,7 @@ static void check_shape(leat_case_context *ctx, uint32_t output, const leati_ref
 
 static void check_guard(leat_case_context *ctx, uint32_t output, const char *where, const uint8_t *bytes,
                         uint8_t expected) {
-  for (uint32_t k = 0; k < LEAT_GUARD; k++) {
+  for (uint32_t k = 0; k < LEAT_GUARD; ++k) {
     LEAT_CHECK_MESSAGE(ctx, bytes[k] == expected, "byte %" PRIu32 " %s output %" PRIu32 " was written", k, where,
                        output);
   }
@@ -382,7 +383,7 @@ static void check_output(leat_case_context *ctx, uint32_t output, const leati_re
     check_guard(ctx, output, "behind", p->block + LEAT_GUARD + bytes, guard);
   }
   char message[512];
-  LEAT_CHECK_MESSAGE(ctx, leati_ref_tensor_match(expected, data, message, sizeof message), "output %" PRIu32 ": %s",
+  LEAT_CHECK_MESSAGE(ctx, leati_ref_tensor_match(expected, data, message, sizeof(message)), "output %" PRIu32 ": %s",
                      output, message);
   leati_ref_accuracy_note(expected, data);
 }
@@ -397,7 +398,7 @@ static void launch_graph(leat_case_context *ctx, const leati_op_spec *spec, leat
   uint32_t inputs[LEATI_OP_MAX_INPUTS], outputs[LEATI_REF_MAX_OUTPUTS];
   const DLTensor *given[LEATI_OP_MAX_INPUTS], *wanted[LEATI_REF_MAX_OUTPUTS];
   const leat_attribute *attributes[LEATI_OP_MAX_ATTRIBUTES];
-  leat_graph_node node = {.struct_size = sizeof node,
+  leat_graph_node node = {.struct_size = sizeof(node),
                           .since_version = spec->since_version,
                           .op = spec->name,
                           .domain = spec_domain(spec),
@@ -408,13 +409,13 @@ static void launch_graph(leat_case_context *ctx, const leati_op_spec *spec, leat
                           .inputs = takes,
                           .outputs = gives};
   const leat_graph_node *nodes[] = {&node};
-  leat_graph_desc desc = {.struct_size = sizeof desc,
+  leat_graph_desc desc = {.struct_size = sizeof(desc),
                           .node_count = 1,
                           .values = values,
                           .nodes = nodes,
                           .inputs = inputs,
                           .outputs = outputs};
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     takes[k] = in[k] != NULL ? desc.value_count : LEAT_GRAPH_NO_VALUE;
     if (in[k] != NULL) {
       infos[desc.value_count] = (leat_value_info){.ndim = -1, .dtype = in[k]->dtype};
@@ -422,7 +423,7 @@ static void launch_graph(leat_case_context *ctx, const leati_op_spec *spec, leat
       inputs[desc.input_count++] = desc.value_count++;
     }
   }
-  for (uint32_t k = 0; k < out_count; k++) {
+  for (uint32_t k = 0; k < out_count; ++k) {
     gives[k] = out[k] != NULL ? desc.value_count : LEAT_GRAPH_NO_VALUE;
     if (out[k] != NULL) {
       infos[desc.value_count] = (leat_value_info){.ndim = -1};
@@ -430,8 +431,8 @@ static void launch_graph(leat_case_context *ctx, const leati_op_spec *spec, leat
       outputs[desc.output_count++] = desc.value_count++;
     }
   }
-  for (uint32_t v = 0; v < desc.value_count; v++) {
-    infos[v].struct_size = sizeof infos[v];
+  for (uint32_t v = 0; v < desc.value_count; ++v) {
+    infos[v].struct_size = sizeof(infos[v]);
     values[v] = &infos[v];
   }
   leat_graph *graph = NULL;
@@ -461,11 +462,11 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
   placed outputs[LEATI_REF_MAX_OUTPUTS];
   const DLTensor *in[LEATI_OP_MAX_INPUTS] = {NULL};
   const DLTensor *out[LEATI_REF_MAX_OUTPUTS] = {NULL};
-  memset(tensors, 0, sizeof tensors);
-  memset(inputs, 0, sizeof inputs);
-  memset(outputs, 0, sizeof outputs);
+  memset(tensors, 0, sizeof(tensors));
+  memset(inputs, 0, sizeof(inputs));
+  memset(outputs, 0, sizeof(outputs));
   GRand *rand = g_rand_new_with_seed(seed);
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     const leati_op_input *input = &spec->inputs[k];
     if (input->fill == LEATI_FILL_ABSENT) {
       continue;
@@ -497,13 +498,13 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
 
   leat_shape shapes[LEATI_REF_MAX_OUTPUTS];
   leat_shape *shape_of[LEATI_REF_MAX_OUTPUTS];
-  memset(shapes, 0, sizeof shapes);
-  for (uint32_t k = 0; k < node.output_count; k++) {
-    shapes[k].struct_size = sizeof shapes[k];
+  memset(shapes, 0, sizeof(shapes));
+  for (uint32_t k = 0; k < node.output_count; ++k) {
+    shapes[k].struct_size = sizeof(shapes[k]);
     shape_of[k] = &shapes[k];
   }
   LEAT_CHECK_OK(ctx, ctx->op->infer(shared->op, count, in, node.output_count, shape_of, LEAT_ERR));
-  for (uint32_t k = 0; k < node.output_count; k++) {
+  for (uint32_t k = 0; k < node.output_count; ++k) {
     check_shape(ctx, k, &node.outputs[k], &shapes[k]);
     if (is_unwanted(spec, k)) {
       continue;
@@ -527,14 +528,14 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
   } else {
     LEAT_CHECK_OK(ctx, ctx->op->invoke(shared->op, stream, count, in, node.output_count, out, LEAT_ERR));
   }
-  for (uint32_t k = 0; k < node.output_count; k++) {
+  for (uint32_t k = 0; k < node.output_count; ++k) {
     if (!outputs[k].host && !is_unwanted(spec, k)) {
       uint64_t from = outputs[k].address != 0 ? outputs[k].address : inputs[own_input(shared->info, k)].address;
       leati_download(ctx, stream, from, outputs[k].block, outputs[k].size);
     }
   }
   leati_synchronize(ctx, stream);
-  for (uint32_t k = 0; k < node.output_count; k++) {
+  for (uint32_t k = 0; k < node.output_count; ++k) {
     if (is_unwanted(spec, k)) {
       continue;
     }
@@ -542,7 +543,7 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
     check_output(ctx, k, &node.outputs[k], &outputs[k], in_place);
     release(ctx, &outputs[k]);
   }
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     release(ctx, &inputs[k]);
     leati_ref_tensor_clear(&tensors[k]);
   }
@@ -552,7 +553,7 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
 static void run_thread(leat_case_context *ctx, uint32_t index, void *data) {
   const op_shared *shared = data;
   leat_stream *stream = leati_stream_new(ctx);
-  for (uint32_t round = 0; round < ROUNDS; round++) {
+  for (uint32_t round = 0; round < ROUNDS; ++round) {
     run_once(ctx, shared, stream, round_views[round], ctx->seed + 1 + index * ROUNDS + round);
   }
   leati_stream_destroy(ctx, stream);
@@ -586,7 +587,7 @@ static void run_case(leat_case_context *ctx, const void *data) {
 static void add_case(leat_case_list *list, op_case what, const char *suffix, const char *how) {
   const leati_op_spec *spec = what.spec;
   /* Both live as long as the process, as the list asks. */
-  op_case *data = g_memdup2(&what, sizeof what);
+  op_case *data = g_memdup2(&what, sizeof(what));
   leat_case added = {
       .name = g_strdup_printf("op.%s.%s%s", spec->name, spec->label, suffix),
       .summary = g_strdup_printf("%s (version %" PRIu32 ", %s) agrees with the CPU reference%s.", spec->name,
@@ -611,18 +612,18 @@ void leati_op_cases_add(leat_case_list *list, const leati_op_spec *specs, size_t
       {VIEW_DYNAMIC, ".dynamic", " with shapes unknown at creation"},
       {VIEW_IN_PLACE, ".in_place", " with outputs in the memory of inputs"},
   };
-  for (size_t s = 0; s < count; s++) {
+  for (size_t s = 0; s < count; ++s) {
     const leati_op_spec *spec = &specs[s];
     add_case(list, (op_case){.spec = spec}, "", "");
     if (s == 0 || strcmp(spec->name, specs[s - 1].name) != 0) {
       add_case(list, (op_case){.spec = spec, .graph = true}, ".graph", " as a graph of one node");
     }
-    for (size_t v = 0; v < G_N_ELEMENTS(views); v++) {
+    for (size_t v = 0; v < G_N_ELEMENTS(views); ++v) {
       if ((spec->variants & views[v].view) != 0) {
         add_case(list, (op_case){.spec = spec, .view = views[v].view}, views[v].suffix, views[v].how);
       }
     }
-    for (uint32_t bit = 1; bit <= 4; bit++) {
+    for (uint32_t bit = 1; bit <= 4; ++bit) {
       if ((spec->threads >> bit & 1) != 0) {
         g_autofree char *suffix = g_strdup_printf(".threads_%u", 1u << bit);
         g_autofree char *how = g_strdup_printf(" from %u threads at once, with inputs of all layouts", 1u << bit);
@@ -637,14 +638,14 @@ void leati_op_cases_add(leat_case_list *list, const leati_op_spec *specs, size_t
 /* The element types that a spec is about: those of its inputs, and those that attributes ask for. */
 static uint64_t spec_types(const leati_op_spec *spec) {
   uint64_t types = 0;
-  for (uint32_t k = 0; k < leati_op_spec_inputs(spec); k++) {
+  for (uint32_t k = 0; k < leati_op_spec_inputs(spec); ++k) {
     if (spec->inputs[k].fill != LEATI_FILL_ABSENT) {
       types |= leati_ref_type_leat(spec->inputs[k].type);
     }
   }
   const leat_attribute *attributes[LEATI_OP_MAX_ATTRIBUTES];
   const uint32_t count = spec_attributes(spec, attributes);
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     const leat_attribute *a = attributes[k];
     leati_ref_type type = LEATI_REF_TYPE_COUNT;
     if (a->type == LEAT_ATTRIBUTE_TENSOR) {
@@ -665,9 +666,9 @@ static void print_untried(const leat_op_info *info, bool tried, uint64_t types) 
     printf("%s\n", entry);
     return;
   }
-  for (uint32_t k = 0; k < info->type_count; k++) {
+  for (uint32_t k = 0; k < info->type_count; ++k) {
     const uint64_t listed = info->types[k]->types;
-    for (int type = 0; type < LEATI_REF_TYPE_COUNT; type++) {
+    for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
       const uint64_t bit = leati_ref_type_leat((leati_ref_type)type);
       if (listed != bit && (listed & bit & ~types) != 0) {
         printf("%s %s %s\n", entry, info->types[k]->name, leati_ref_type_name((leati_ref_type)type));
@@ -681,14 +682,14 @@ bool leati_op_untried(const GPtrArray *chosen, const leat_op_api *op) {
   if (op->count(&count, NULL) != LEAT_OK) {
     return false;
   }
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     const leat_op_info *info = NULL;
     if (op->info(k, &info, NULL) != LEAT_OK) {
       return false;
     }
     bool tried = false;
     uint64_t types = 0;
-    for (guint c = 0; c < chosen->len; c++) {
+    for (guint c = 0; c < chosen->len; ++c) {
       const leat_case *one = chosen->pdata[c];
       const op_case *data = one->run == run_case ? one->data : NULL;
       if (data != NULL && is_for(data->spec, info)) {

@@ -63,14 +63,15 @@ typedef struct trial {
             (t)->number, (t)->text, __VA_ARGS__, (t)->ctx->run_seed, (t)->number)
 #define TRIAL_CHECK(t, condition, ...) \
   do {                                 \
-    if (!(condition))                  \
+    if (!(condition)) {                \
       TRIAL_FAIL(t, __VA_ARGS__);      \
+    }                                  \
   } while (0)
 
 /* The error of the next call. */
 static leat_error *fresh_error(trial *t) {
-  memset(&t->error, 0, sizeof t->error);
-  t->error.struct_size = sizeof t->error;
+  memset(&t->error, 0, sizeof(t->error));
+  t->error.struct_size = sizeof(t->error);
   return &t->error;
 }
 
@@ -80,11 +81,12 @@ static uint32_t required_mask(const trial *t) {
 }
 
 static bool has_no_elements(const leati_draw *draw) {
-  for (uint32_t k = 0; k < draw->input_count; k++) {
+  for (uint32_t k = 0; k < draw->input_count; ++k) {
     const leati_draw_tensor *tensor = &draw->inputs[k];
-    for (int32_t d = 0; tensor->present && d < tensor->rank; d++) {
-      if (tensor->dims[d] == 0)
+    for (int32_t d = 0; tensor->present && d < tensor->rank; ++d) {
+      if (tensor->dims[d] == 0) {
         return true;
+      }
     }
   }
   return draw->empty;
@@ -112,7 +114,7 @@ typedef struct layout {
 
 static layout compact_layout(const leati_draw_tensor *tensor) {
   layout l = {.elements = 1};
-  for (int32_t d = tensor->rank - 1; tensor->count > 0 && d >= 0; d--) {
+  for (int32_t d = tensor->rank - 1; tensor->count > 0 && d >= 0; --d) {
     l.strides[d] = l.elements;
     l.elements *= tensor->dims[d];
   }
@@ -125,18 +127,20 @@ static layout draw_layout(leati_draw *draw, const leati_draw_tensor *tensor) {
   int32_t order[LEAT_DRAW_RANK];
   const bool turned = leati_draw_chance(draw, 40);
   const bool gaps = leati_draw_chance(draw, 40);
-  for (int32_t d = 0; d < tensor->rank; d++)
+  for (int32_t d = 0; d < tensor->rank; ++d) {
     order[d] = d;
-  for (int32_t d = tensor->rank - 1; turned && d > 0; d--) {
+  }
+  for (int32_t d = tensor->rank - 1; turned && d > 0; --d) {
     const int64_t other = leati_draw_int(draw, 0, d);
     const int32_t held = order[d];
     order[d] = order[other];
     order[other] = held;
   }
-  for (int32_t k = tensor->rank - 1; tensor->count > 0 && k >= 0; k--) {
+  for (int32_t k = tensor->rank - 1; tensor->count > 0 && k >= 0; --k) {
     const int32_t d = order[k];
-    if (d == 0 && tensor->repeated)
+    if (d == 0 && tensor->repeated) {
       continue;
+    }
     l.strides[d] = l.elements * (gaps ? leati_draw_int(draw, 1, 3) : 1);
     l.elements = l.strides[d] * tensor->dims[d];
     if (leati_draw_chance(draw, 20)) {
@@ -176,14 +180,16 @@ static void place_input(trial *t, placed *p, const leati_draw_tensor *tensor, bo
   const layout l = strided ? draw_layout(&t->draw, tensor) : compact_layout(tensor);
   p->size = tensor->count > 0 ? (uint64_t)(l.elements * size) : 0;
   p->block = g_malloc(p->size + (host ? 0 : 1));
-  if (p->size > 0)
+  if (p->size > 0) {
     memset(p->block, LEAT_GAP_BYTE, p->size);
-  for (int64_t k = 0; k < tensor->count; k++) {
+  }
+  for (int64_t k = 0; k < tensor->count; ++k) {
     int64_t index[LEAT_DRAW_RANK];
     int64_t at = l.first;
     leati_ref_unravel(tensor->rank, tensor->dims, k, index);
-    for (int32_t d = 0; d < tensor->rank; d++)
+    for (int32_t d = 0; d < tensor->rank; ++d) {
       at += index[d] * l.strides[d];
+    }
     memcpy(p->block + at * size, tensor->bytes + k * size, (size_t)size);
   }
   view_of(p, tensor->type, tensor->rank, tensor->dims);
@@ -193,7 +199,7 @@ static void place_input(trial *t, placed *p, const leati_draw_tensor *tensor, bo
     on_device(t, p);
   }
   if (strided && tensor->count > 0) {
-    memcpy(p->strides, l.strides, sizeof l.strides);
+    memcpy(p->strides, l.strides, sizeof(l.strides));
     p->view.strides = p->strides;
     p->view.byte_offset = (uint64_t)(l.first * size);
   }
@@ -216,8 +222,9 @@ static void place_output(trial *t, placed *p, leat_shape *shape, bool host, uint
 }
 
 static void release(const trial *t, placed *p) {
-  if (p->address != 0)
+  if (p->address != 0) {
     leati_case_free(t->ctx, p->address);
+  }
   g_free(p->block);
 }
 
@@ -227,7 +234,7 @@ static const uint8_t *elements_of(const placed *p) {
 
 static void check_guards(const trial *t, uint32_t output, const placed *p) {
   const uint8_t *data = elements_of(p);
-  for (uint32_t k = 0; k < LEAT_GUARD; k++) {
+  for (uint32_t k = 0; k < LEAT_GUARD; ++k) {
     TRIAL_CHECK(t, data[p->bytes + k] == LEAT_GUARD_BYTE, "byte %" PRIu32 " behind output %" PRIu32 " was written", k,
                 output);
     TRIAL_CHECK(t, p->address == 0 || p->block[k] == LEAT_GUARD_BYTE,
@@ -269,28 +276,32 @@ static bool create(trial *t) {
   const leat_attribute *attributes[LEAT_DRAW_ATTRIBUTES];
   int64_t hidden[LEAT_DRAW_INPUTS][LEAT_DRAW_RANK];
   t->known = leati_draw_chance(draw, 40);
-  memset(values, 0, sizeof values);
-  for (uint32_t k = 0; k < draw->input_count; k++) {
+  memset(values, 0, sizeof(values));
+  for (uint32_t k = 0; k < draw->input_count; ++k) {
     leati_draw_tensor *tensor = &draw->inputs[k];
-    if (!tensor->present)
+    if (!tensor->present) {
       continue;
-    for (int32_t d = 0; d < tensor->rank; d++)
+    }
+    for (int32_t d = 0; d < tensor->rank; ++d) {
       hidden[k][d] = !t->known && leati_draw_chance(draw, 20) ? -1 : tensor->dims[d];
-    infos[k] = (leat_value_info){.struct_size = sizeof infos[k],
+    }
+    infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]),
                                  .ndim = !t->known && leati_draw_chance(draw, 10) ? -1 : tensor->rank,
                                  .dtype = leati_draw_dlpack(tensor->type),
                                  .shape = hidden[k]};
     if (tensor->constant || (t->known && (draw->info->host_inputs >> k & 1) != 0)) {
       place_input(t, &values[k], tensor, true, false);
       infos[k].value = &values[k].view;
-      if (draw->spoilt && leati_draw_chance(draw, 30))
+      if (draw->spoilt && leati_draw_chance(draw, 30)) {
         break_constant(draw, &values[k].view);
+      }
     }
     inputs[k] = &infos[k];
   }
-  for (uint32_t k = 0; k < draw->attribute_count; k++)
+  for (uint32_t k = 0; k < draw->attribute_count; ++k) {
     attributes[k] = &draw->attributes[k];
-  const leat_op_desc desc = {.struct_size = sizeof desc,
+  }
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .since_version = draw->since_version,
                              .name = draw->info->name,
                              .domain = draw->info->domain,
@@ -301,21 +312,24 @@ static bool create(trial *t) {
                              .inputs = inputs};
   leat_device *device = leati_fixture_device(ctx);
   const int32_t supported = ctx->op->supports(device, &desc, fresh_error(t));
-  if (supported != LEAT_OK)
+  if (supported != LEAT_OK) {
     check_refusal(t, "supports()", supported);
+  }
   const int32_t created = ctx->op->create(device, &desc, &t->op, fresh_error(t));
   TRIAL_CHECK(t, supported == created, "supports() says %s, create() %s (%.300s)", leati_case_status_name(supported),
               leati_case_status_name(created), t->error.message);
-  if (created != LEAT_OK)
+  if (created != LEAT_OK) {
     check_refusal(t, "create()", created);
-  for (uint32_t k = 0; k < draw->input_count; k++)
+  }
+  for (uint32_t k = 0; k < draw->input_count; ++k) {
     g_free(values[k].block);
+  }
   return created == LEAT_OK;
 }
 
 /* Puts the inputs into memory. */
 static void place_inputs(trial *t, bool strided, placed *inputs, const DLTensor **views) {
-  for (uint32_t k = 0; k < t->draw.input_count; k++) {
+  for (uint32_t k = 0; k < t->draw.input_count; ++k) {
     if (t->draw.inputs[k].present) {
       place_input(t, &inputs[k], &t->draw.inputs[k], (t->draw.info->host_inputs >> k & 1) != 0, strided);
       views[k] = &inputs[k].view;
@@ -324,38 +338,41 @@ static void place_inputs(trial *t, bool strided, placed *inputs, const DLTensor 
 }
 
 static void release_inputs(trial *t, placed *inputs) {
-  for (uint32_t k = 0; k < t->draw.input_count; k++)
+  for (uint32_t k = 0; k < t->draw.input_count; ++k) {
     release(t, &inputs[k]);
+  }
 }
 
 /* The shapes of all outputs. False: the call is refused. */
 static bool infer(trial *t, const DLTensor *const *views) {
   leat_shape *out[LEAT_DRAW_OUTPUTS];
-  memset(t->shapes, 0, sizeof t->shapes);
-  for (uint32_t k = 0; k < t->draw.output_count; k++) {
-    t->shapes[k].struct_size = sizeof t->shapes[k];
+  memset(t->shapes, 0, sizeof(t->shapes));
+  for (uint32_t k = 0; k < t->draw.output_count; ++k) {
+    t->shapes[k].struct_size = sizeof(t->shapes[k]);
     out[k] = &t->shapes[k];
   }
   const int32_t status =
       t->ctx->op->infer(t->op, t->draw.input_count, views, t->draw.output_count, out, fresh_error(t));
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     check_refusal(t, "infer()", status);
+  }
   return status == LEAT_OK;
 }
 
 /* Whether all outputs are of a size that is worth computing. */
 static bool is_small(const trial *t) {
-  for (uint32_t k = 0; k < t->draw.output_count; k++) {
+  for (uint32_t k = 0; k < t->draw.output_count; ++k) {
     const leat_shape *shape = &t->shapes[k];
     double bytes = shape->dtype.bits / 8;
     TRIAL_CHECK(t, shape->ndim >= 0 && shape->ndim <= LEAT_MAX_RANK, "infer() gives output %" PRIu32 " rank %" PRId32,
                 k, shape->ndim);
-    for (int32_t d = 0; d < shape->ndim; d++) {
+    for (int32_t d = 0; d < shape->ndim; ++d) {
       TRIAL_CHECK(t, shape->dims[d] >= 0, "infer() gives output %" PRIu32 " size %" PRId64, k, shape->dims[d]);
       bytes *= (double)shape->dims[d];
     }
-    if (bytes > BYTES_MAX)
+    if (bytes > BYTES_MAX) {
       return false;
+    }
   }
   return true;
 }
@@ -363,8 +380,9 @@ static bool is_small(const trial *t) {
 /* ---- Running ---------------------------------------------------------------------------------------------------- */
 
 static void release_results(trial *t, results *r) {
-  for (uint32_t k = 0; k < t->draw.output_count; k++)
+  for (uint32_t k = 0; k < t->draw.output_count; ++k) {
     release(t, &r->outputs[k]);
+  }
 }
 
 /* Runs the call for the outputs of a mask; gives the status of invoke(). Waits for the results. */
@@ -374,11 +392,11 @@ static int32_t run(trial *t, bool strided, uint32_t wanted, uint8_t pattern, res
   placed inputs[LEAT_DRAW_INPUTS];
   const DLTensor *in[LEAT_DRAW_INPUTS] = {NULL};
   const DLTensor *out[LEAT_DRAW_OUTPUTS] = {NULL};
-  memset(inputs, 0, sizeof inputs);
-  memset(r, 0, sizeof *r);
+  memset(inputs, 0, sizeof(inputs));
+  memset(r, 0, sizeof(*r));
   r->wanted = wanted;
   place_inputs(t, strided, inputs, in);
-  for (uint32_t k = 0; k < draw->output_count; k++) {
+  for (uint32_t k = 0; k < draw->output_count; ++k) {
     if ((wanted >> k & 1) != 0) {
       place_output(t, &r->outputs[k], &t->shapes[k], (draw->info->host_outputs >> k & 1) != 0, pattern);
       out[k] = &r->outputs[k].view;
@@ -387,15 +405,17 @@ static int32_t run(trial *t, bool strided, uint32_t wanted, uint8_t pattern, res
   const int32_t status =
       ctx->op->invoke(t->op, t->stream, draw->input_count, in, draw->output_count, out, fresh_error(t));
   release_inputs(t, inputs);
-  for (uint32_t k = 0; k < draw->output_count; k++) {
+  for (uint32_t k = 0; k < draw->output_count; ++k) {
     placed *p = &r->outputs[k];
-    if (p->address != 0)
+    if (p->address != 0) {
       leati_download(ctx, t->stream, p->address, p->block, p->size);
+    }
   }
   leati_synchronize(ctx, t->stream);
-  for (uint32_t k = 0; k < draw->output_count; k++) {
-    if ((wanted >> k & 1) != 0)
+  for (uint32_t k = 0; k < draw->output_count; ++k) {
+    if ((wanted >> k & 1) != 0) {
       check_guards(t, k, &r->outputs[k]);
+    }
   }
   return status;
 }
@@ -420,18 +440,20 @@ static bool floats_agree(leati_ref_type type, const uint8_t *x, const uint8_t *y
 }
 
 static bool is_pattern(const uint8_t *bytes, int64_t size, uint8_t pattern) {
-  for (int64_t k = 0; k < size; k++) {
-    if (bytes[k] != pattern)
+  for (int64_t k = 0; k < size; ++k) {
+    if (bytes[k] != pattern) {
       return false;
+    }
   }
   return true;
 }
 
 /* Two runs that began with different patterns wrote all elements, and the same. */
 static void compare(trial *t, const results *a, const results *b, const char *how) {
-  for (uint32_t o = 0; o < t->draw.output_count; o++) {
-    if ((a->wanted >> o & b->wanted >> o & 1) == 0)
+  for (uint32_t o = 0; o < t->draw.output_count; ++o) {
+    if ((a->wanted >> o & b->wanted >> o & 1) == 0) {
       continue;
+    }
     const DLDataType dtype = t->shapes[o].dtype;
     const int64_t size = dtype.bits / 8;
     const leati_ref_type type = leati_ref_type_from_dlpack(dtype);
@@ -439,11 +461,12 @@ static void compare(trial *t, const results *a, const results *b, const char *ho
     const bool computed = type != LEATI_REF_TYPE_COUNT && leati_ref_type_is_float(type) && dtype.bits < 64;
     const uint8_t *x = elements_of(&a->outputs[o]);
     const uint8_t *y = elements_of(&b->outputs[o]);
-    for (int64_t k = 0; k < (int64_t)a->outputs[o].bytes / size; k++, x += size, y += size) {
+    for (int64_t k = 0; k < (int64_t)a->outputs[o].bytes / size; ++k, x += size, y += size) {
       TRIAL_CHECK(t, !is_pattern(x, size, patterns[0]) || !is_pattern(y, size, patterns[1]),
                   "element %" PRId64 " of output %" PRIu32 " was not written", k, o);
-      if (t->draw.ordered || t->draw.rounded || memcmp(x, y, (size_t)size) == 0)
+      if (t->draw.ordered || t->draw.rounded || memcmp(x, y, (size_t)size) == 0) {
         continue;
+      }
       if (computed) {
         TRIAL_CHECK(t, floats_agree(type, x, y), "element %" PRId64 " of output %" PRIu32 " is %g, and %g %s", k, o,
                     number_at(type, x), number_at(type, y), how);
@@ -462,15 +485,16 @@ static void check_reference(trial *t, const results *r) {
   const leat_attribute *attributes[LEAT_DRAW_ATTRIBUTES];
   /* Some names mean something else in other domains; attention means the same. */
   bool known = draw->info->domain[0] == '\0' || g_str_has_suffix(draw->info->name, "Attention");
-  memset(tensors, 0, sizeof tensors);
-  for (uint32_t k = 0; k < draw->input_count; k++) {
+  memset(tensors, 0, sizeof(tensors));
+  for (uint32_t k = 0; k < draw->input_count; ++k) {
     if (draw->inputs[k].present) {
       known = leati_draw_reference(&draw->inputs[k], &tensors[k]) && known;
       inputs[k] = &tensors[k];
     }
   }
-  for (uint32_t k = 0; k < draw->attribute_count; k++)
+  for (uint32_t k = 0; k < draw->attribute_count; ++k) {
     attributes[k] = &draw->attributes[k];
+  }
   leati_ref_node node = {.name = draw->info->name,
                          .since_version = draw->since_version,
                          .attribute_count = draw->attribute_count,
@@ -479,20 +503,22 @@ static void check_reference(trial *t, const results *r) {
                          .inputs = inputs,
                          .output_count = draw->output_count};
   if (known && leati_ref_run(&node)) {
-    for (uint32_t k = 0; k < draw->output_count; k++) {
+    for (uint32_t k = 0; k < draw->output_count; ++k) {
       const leati_ref_tensor *expected = &node.outputs[k];
       bool fits = t->shapes[k].ndim == expected->rank;
-      for (int32_t d = 0; fits && d < expected->rank; d++)
+      for (int32_t d = 0; fits && d < expected->rank; ++d) {
         fits = t->shapes[k].dims[d] == expected->dims[d];
+      }
       TRIAL_CHECK(t, fits, "infer() gives output %" PRIu32 " another shape than the reference", k);
       char message[512];
-      TRIAL_CHECK(t, leati_ref_tensor_match(expected, elements_of(&r->outputs[k]), message, sizeof message),
+      TRIAL_CHECK(t, leati_ref_tensor_match(expected, elements_of(&r->outputs[k]), message, sizeof(message)),
                   "output %" PRIu32 ": %s", k, message);
     }
   }
   leati_ref_node_clear(&node);
-  for (uint32_t k = 0; k < draw->input_count; k++)
+  for (uint32_t k = 0; k < draw->input_count; ++k) {
     leati_ref_tensor_clear(&tensors[k]);
+  }
 }
 
 /* Everything that a call needs, compact. */
@@ -505,9 +531,9 @@ typedef struct arrangement {
 
 static void arrange(trial *t, arrangement *a) {
   const leati_draw *draw = &t->draw;
-  memset(a, 0, sizeof *a);
+  memset(a, 0, sizeof(*a));
   place_inputs(t, false, a->inputs, a->in);
-  for (uint32_t k = 0; k < draw->output_count; k++) {
+  for (uint32_t k = 0; k < draw->output_count; ++k) {
     place_output(t, &a->r.outputs[k], &t->shapes[k], (draw->info->host_outputs >> k & 1) != 0, patterns[0]);
     a->out[k] = &a->r.outputs[k].view;
   }
@@ -540,9 +566,10 @@ static void check_illegal(trial *t) {
     status = invoke(t, &a);
     TRIAL_CHECK(t, status == LEAT_ERROR_INVALID_ARGUMENT, "with output 0 outside of its block invoke() returned %s",
                 leati_case_status_name(status));
-    for (uint32_t k = 0; k < t->draw.input_count; k++) {
-      if (a.inputs[k].address == 0 || a.inputs[k].size < 2)
+    for (uint32_t k = 0; k < t->draw.input_count; ++k) {
+      if (a.inputs[k].address == 0 || a.inputs[k].size < 2) {
         continue;
+      }
       /* From the last byte of the input on. */
       first->view.data = (void *)(uintptr_t)a.inputs[k].address;
       first->view.byte_offset = a.inputs[k].size - 1;
@@ -557,8 +584,9 @@ static void check_illegal(trial *t) {
 static bool same_shape(const leati_draw_tensor *input, const leat_shape *output) {
   const DLDataType dtype = leati_draw_dlpack(input->type);
   bool same = input->rank == output->ndim && dtype.code == output->dtype.code && dtype.bits == output->dtype.bits;
-  for (int32_t d = 0; same && d < input->rank; d++)
+  for (int32_t d = 0; same && d < input->rank; ++d) {
     same = input->dims[d] == output->dims[d];
+  }
   return same;
 }
 
@@ -566,7 +594,7 @@ static bool same_shape(const leati_draw_tensor *input, const leat_shape *output)
  */
 static void check_in_place(trial *t, const results *elsewhere) {
   const leati_draw *draw = &t->draw;
-  for (uint32_t k = 0; k < draw->input_count; k++) {
+  for (uint32_t k = 0; k < draw->input_count; ++k) {
     arrangement a;
     arrange(t, &a);
     placed *first = &a.r.outputs[0];
@@ -596,16 +624,18 @@ static void check_hostile_view(trial *t) {
   static const int64_t numbers[] = {INT64_MIN, INT64_MAX, INT64_MIN + 1, -1, 0, 1, 7, 256, INT64_C(1) << 62, 1 << 30};
   const leati_draw *draw = &t->draw;
   arrangement a;
-  if (draw->input_count == 0)
+  if (draw->input_count == 0) {
     return;
+  }
   arrange(t, &a);
   const uint32_t which = (uint32_t)leati_draw_int(&t->draw, 0, draw->input_count);
   placed *p = which < draw->input_count ? &a.inputs[which] : &a.r.outputs[0];
   const int64_t number = numbers[leati_draw_int(&t->draw, 0, G_N_ELEMENTS(numbers) - 1)];
   int64_t dims[LEAT_DRAW_RANK] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
   const int32_t ranks[] = {-1, INT32_MIN, LEAT_MAX_RANK + 1, INT32_MAX};
-  for (int32_t d = 0; d < p->view.ndim; d++)
+  for (int32_t d = 0; d < p->view.ndim; ++d) {
     dims[d] = p->view.shape[d];
+  }
   /* The last two would have indices point to where nothing is. */
   switch (leati_draw_int(&t->draw, 0, draw->faults || !leati_draw_knows(draw->info, "index") ? 6 : 4)) {
     case 0:
@@ -629,8 +659,9 @@ static void check_hostile_view(trial *t) {
       p->view.dtype.bits = (uint8_t)leati_draw_int(&t->draw, 0, 255);
       break;
     case 5:
-      for (int32_t d = 0; d < p->view.ndim; d++)
+      for (int32_t d = 0; d < p->view.ndim; ++d) {
         p->strides[d] = leati_draw_chance(&t->draw, 50) ? number : leati_draw_int(&t->draw, -9, 9);
+      }
       p->view.strides = p->strides;
       break;
     default:
@@ -638,14 +669,16 @@ static void check_hostile_view(trial *t) {
       p->view.shape = p->address != 0 ? dims : NULL;
       break;
   }
-  if (p->address == 0 && p->view.byte_offset != 0)
+  if (p->address == 0 && p->view.byte_offset != 0) {
     p->view.byte_offset = 0;
-  if (p->address == 0 && p->view.strides != NULL)
+  }
+  if (p->address == 0 && p->view.strides != NULL) {
     p->view.strides = NULL;
+  }
   const int32_t status = invoke(t, &a);
   TRIAL_CHECK(t, status == LEAT_OK || t->error.message[0] != '\0', "invoke() returned %s without a message",
               leati_case_status_name(status));
-  for (uint32_t k = 0; k < draw->output_count; k++) {
+  for (uint32_t k = 0; k < draw->output_count; ++k) {
     if (a.r.outputs[k].address != 0 && &a.r.outputs[k] != p) {
       leati_download(t->ctx, t->stream, a.r.outputs[k].address, a.r.outputs[k].block, a.r.outputs[k].size);
       leati_synchronize(t->ctx, t->stream);
@@ -672,14 +705,15 @@ static bool trial_begin(trial *t, leat_case_context *ctx, leat_stream *stream, c
   *t = (trial){.ctx = ctx, .stream = stream, .number = number};
   /* Knuth's multiplicative hash, so that neighbouring numbers have nothing in common. */
   leati_draw_make(&t->draw, info, (ctx->seed + number) * 2654435761u ^ g_str_hash(info->name), empty, !is_guarded());
-  if (leati_draw_chance(&t->draw, spoilt))
+  if (leati_draw_chance(&t->draw, spoilt)) {
     leati_draw_spoil(&t->draw);
+  }
   t->text = leati_draw_text(&t->draw);
   printf("call %" PRIu32 ": %s\n", number, t->text);
   fflush(stdout);
   bool taken = create(t);
   if (taken) {
-    memset(inputs, 0, sizeof inputs);
+    memset(inputs, 0, sizeof(inputs));
     place_inputs(t, false, inputs, views);
     taken = infer(t, views);
     release_inputs(t, inputs);
@@ -688,22 +722,27 @@ static bool trial_begin(trial *t, leat_case_context *ctx, leat_stream *stream, c
 }
 
 static void trial_end(trial *t) {
-  if (t->op != NULL)
+  if (t->op != NULL) {
     leati_op_destroy(t->ctx, t->op);
+  }
   leati_draw_clear(&t->draw);
   g_free(t->text);
 }
 
 /* Now and then a call is also made with views that it must not have. */
 static void check_use(trial *t, const results *a) {
-  if (t->draw.output_count == 0)
+  if (t->draw.output_count == 0) {
     return;
-  if (leati_draw_chance(&t->draw, 15))
+  }
+  if (leati_draw_chance(&t->draw, 15)) {
     check_illegal(t);
-  if (leati_draw_chance(&t->draw, 15))
+  }
+  if (leati_draw_chance(&t->draw, 15)) {
     check_in_place(t, a);
-  if (leati_draw_chance(&t->draw, 30))
+  }
+  if (leati_draw_chance(&t->draw, 30)) {
     check_hostile_view(t);
+  }
 }
 
 /* Runs a call that was taken: compact, then in another layout and for some of the outputs. */
@@ -713,8 +752,9 @@ static bool trial_run(trial *t) {
       leati_draw_chance(&t->draw, 50) ? all : required_mask(t) | (uint32_t)leati_draw_int(&t->draw, 0, all);
   results a;
   results b;
-  if (!is_small(t))
+  if (!is_small(t)) {
     return false;
+  }
   int32_t status = run(t, false, all, patterns[0], &a);
   if (status != LEAT_OK) {
     check_refusal(t, "invoke()", status);
@@ -723,11 +763,13 @@ static bool trial_run(trial *t) {
     TRIAL_CHECK(t, status == LEAT_OK, "invoke() returned %s (%.300s) in another layout", leati_case_status_name(status),
                 t->error.message);
     compare(t, &a, &b, "in another layout");
-    if (!t->draw.spoilt)
+    if (!t->draw.spoilt) {
       check_reference(t, &a);
+    }
     release_results(t, &b);
-    if (!t->draw.spoilt)
+    if (!t->draw.spoilt) {
       check_use(t, &a);
+    }
   }
   release_results(t, &a);
   return status == LEAT_OK;
@@ -740,7 +782,7 @@ static GPtrArray *entries_of(leat_case_context *ctx, const char *kind) {
   GPtrArray *entries = g_ptr_array_new();
   uint32_t count = 0;
   LEAT_CHECK_OK(ctx, ctx->op->count(&count, LEAT_ERR));
-  for (uint32_t k = 0; k < count; k++) {
+  for (uint32_t k = 0; k < count; ++k) {
     const leat_op_info *info = NULL;
     LEAT_CHECK_OK(ctx, ctx->op->info(k, &info, LEAT_ERR));
     if (leati_draw_knows(info, kind)) {
@@ -749,8 +791,9 @@ static GPtrArray *entries_of(leat_case_context *ctx, const char *kind) {
       printf("it is not known how to draw %s\n", info->name);
     }
   }
-  if (entries->len == 0)
+  if (entries->len == 0) {
     leati_case_skip(ctx, "the operator list has none of this kind");
+  }
   return entries;
 }
 
@@ -760,13 +803,14 @@ static void run_random(leat_case_context *ctx, const void *data) {
   uint32_t *taken = g_new0(uint32_t, entries->len);
   leati_fixture_device(ctx);
   leat_stream *stream = leati_stream_new(ctx);
-  for (uint32_t k = ctx->first_call; k < ctx->first_call + calls; k++) {
+  for (uint32_t k = ctx->first_call; k < ctx->first_call + calls; ++k) {
     trial t;
-    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 15, 30) && trial_run(&t))
+    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 15, 30) && trial_run(&t)) {
       taken[k % entries->len]++;
+    }
     trial_end(&t);
   }
-  for (uint32_t k = 0; k < entries->len && calls >= DRAWS * entries->len; k++) {
+  for (uint32_t k = 0; k < entries->len && calls >= DRAWS * entries->len; ++k) {
     const leat_op_info *info = entries->pdata[k];
     LEAT_CHECK_MESSAGE(ctx, taken[k] > 0, "no call of %s was taken", info->name);
   }
@@ -780,7 +824,7 @@ static void run_random(leat_case_context *ctx, const void *data) {
 static void find_call(trial *t, leat_case_context *ctx, leat_stream *stream, const leat_op_info *info,
                       bool most_outputs) {
   const uint32_t outputs = info->max_outputs < 4 ? info->max_outputs : 4;
-  for (uint32_t k = 0; k < DRAWS; k++) {
+  for (uint32_t k = 0; k < DRAWS; ++k) {
     if (trial_begin(t, ctx, stream, info, k, 0, 0) && (!most_outputs || t->draw.output_count == outputs) &&
         is_small(t)) {
       return;
@@ -794,21 +838,22 @@ static void run_absent(leat_case_context *ctx, const void *data) {
   GPtrArray *entries = entries_of(ctx, data);
   leati_fixture_device(ctx);
   leat_stream *stream = leati_stream_new(ctx);
-  for (uint32_t e = 0; e < entries->len; e++) {
+  for (uint32_t e = 0; e < entries->len; ++e) {
     trial t;
     results all;
     find_call(&t, ctx, stream, entries->pdata[e], true);
     const uint32_t required = required_mask(&t);
     const uint32_t last = (1u << t.draw.output_count) - 1;
     LEAT_CHECK_OK(ctx, run(&t, false, last, patterns[0], &all));
-    for (uint32_t wanted = 0; wanted <= last; wanted++) {
+    for (uint32_t wanted = 0; wanted <= last; ++wanted) {
       results some;
       const int32_t status = run(&t, false, wanted, patterns[1], &some);
       const int32_t right = (wanted & required) == required ? LEAT_OK : LEAT_ERROR_INVALID_ARGUMENT;
       TRIAL_CHECK(&t, status == right, "for outputs of mask %" PRIu32 " invoke() returned %s, expected %s", wanted,
                   leati_case_status_name(status), leati_case_status_name(right));
-      if (status == LEAT_OK)
+      if (status == LEAT_OK) {
         compare(&t, &all, &some, "when others are absent");
+      }
       release_results(&t, &some);
     }
     release_results(&t, &all);
@@ -822,10 +867,12 @@ static void run_absent(leat_case_context *ctx, const void *data) {
 static bool is_empty_somewhere(const trial *t) {
   const leati_draw *draw = &t->draw;
   bool empty = false;
-  for (uint32_t k = 0; k < draw->input_count; k++)
+  for (uint32_t k = 0; k < draw->input_count; ++k) {
     empty = empty || (draw->inputs[k].present && draw->inputs[k].count == 0);
-  for (uint32_t k = 0; k < draw->output_count; k++)
+  }
+  for (uint32_t k = 0; k < draw->output_count; ++k) {
     empty = empty || leati_draw_count(t->shapes[k].ndim, t->shapes[k].dims) == 0;
+  }
   return empty;
 }
 
@@ -834,10 +881,11 @@ static void run_empty(leat_case_context *ctx, const void *data) {
   GPtrArray *entries = entries_of(ctx, data);
   leati_fixture_device(ctx);
   leat_stream *stream = leati_stream_new(ctx);
-  for (uint32_t k = 0; k < CALLS; k++) {
+  for (uint32_t k = 0; k < CALLS; ++k) {
     trial t;
-    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 100, 0) && is_empty_somewhere(&t))
+    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 100, 0) && is_empty_somewhere(&t)) {
       trial_run(&t);
+    }
     trial_end(&t);
   }
   leati_stream_destroy(ctx, stream);

@@ -14,7 +14,7 @@ static const struct {
 };
 #undef LIST
 
-enum { LIST_COUNT = sizeof lists / sizeof lists[0] };
+enum { LIST_COUNT = sizeof(lists) / sizeof(lists[0]) };
 
 static size_t find(const char *name) {
   size_t f = 0;

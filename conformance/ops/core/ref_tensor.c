@@ -130,7 +130,7 @@ int64_t leati_ref_type_high(leati_ref_type type) {
 
 void leati_ref_tensor_init(leati_ref_tensor *tensor, leati_ref_type type, int32_t rank, const int64_t *dims) {
   *tensor = (leati_ref_tensor){.type = type, .rank = rank, .count = 1};
-  for (int32_t d = 0; d < rank; d++) {
+  for (int32_t d = 0; d < rank; ++d) {
     tensor->dims[d] = dims[d];
     tensor->count *= dims[d];
   }
@@ -181,7 +181,7 @@ static double decode_16(leati_ref_type type, uint16_t bits) {
 }
 
 void leati_ref_tensor_store(const leati_ref_tensor *tensor, void *bytes) {
-  for (int64_t k = 0; k < tensor->count; k++) {
+  for (int64_t k = 0; k < tensor->count; ++k) {
     switch (tensor->type) {
       case LEATI_REF_FLOAT32:
         ((float *)bytes)[k] = (float)tensor->f[k];
@@ -220,7 +220,7 @@ static int64_t load_integer(leati_ref_type type, const void *bytes, int64_t at) 
 }
 
 void leati_ref_tensor_load(leati_ref_tensor *tensor, const void *bytes) {
-  for (int64_t k = 0; k < tensor->count; k++) {
+  for (int64_t k = 0; k < tensor->count; ++k) {
     if (leati_ref_type_is_float(tensor->type)) {
       tensor->f[k] = load_float(tensor->type, bytes, k);
     } else {
@@ -252,28 +252,28 @@ static bool float_agrees(leati_ref_type type, double expected, double bound, dou
 
 bool leati_ref_tensor_match(const leati_ref_tensor *expected, const void *bytes, char *message, size_t message_size) {
   int64_t wrong = 0;
-  for (int64_t k = 0; k < expected->count; k++) {
+  for (int64_t k = 0; k < expected->count; ++k) {
     char what[160];
     if (leati_ref_type_is_float(expected->type)) {
       double got = load_float(expected->type, bytes, k);
       if (float_agrees(expected->type, expected->f[k], expected->bound[k], got)) {
         continue;
       }
-      snprintf(what, sizeof what, "expected %.9g within %.3g, got %.9g", expected->f[k], expected->bound[k], got);
+      snprintf(what, sizeof(what), "expected %.9g within %.3g, got %.9g", expected->f[k], expected->bound[k], got);
     } else {
       int64_t got = load_integer(expected->type, bytes, k);
       const int64_t most = expected->i[k] + (expected->bound != NULL ? (int64_t)expected->bound[k] : 0);
       if (got >= expected->i[k] && got <= most) {
         continue;
       }
-      snprintf(what, sizeof what, "expected %" PRId64 "%s, got %" PRId64, expected->i[k],
+      snprintf(what, sizeof(what), "expected %" PRId64 "%s, got %" PRId64, expected->i[k],
                most > expected->i[k] ? " or one more" : "", got);
     }
     if (wrong++ == 0) {
       int64_t index[LEAT_MAX_RANK];
       leati_ref_unravel(expected->rank, expected->dims, k, index);
       int length = snprintf(message, message_size, "%s at [", what);
-      for (int32_t d = 0; d < expected->rank && length >= 0 && (size_t)length < message_size; d++) {
+      for (int32_t d = 0; d < expected->rank && length >= 0 && (size_t)length < message_size; ++d) {
         length += snprintf(message + length, message_size - (size_t)length, "%s%" PRId64, d == 0 ? "" : ",", index[d]);
       }
       if (length >= 0 && (size_t)length < message_size) {
@@ -301,7 +301,7 @@ void leati_ref_tensor_copy_element(leati_ref_tensor *to, int64_t to_at, const le
 }
 
 void leati_ref_unravel(int32_t rank, const int64_t *dims, int64_t at, int64_t *index) {
-  for (int32_t d = rank - 1; d >= 0; d--) {
+  for (int32_t d = rank - 1; d >= 0; --d) {
     index[d] = at % dims[d];
     at /= dims[d];
   }
@@ -309,7 +309,7 @@ void leati_ref_unravel(int32_t rank, const int64_t *dims, int64_t at, int64_t *i
 
 int64_t leati_ref_ravel(int32_t rank, const int64_t *dims, const int64_t *index) {
   int64_t at = 0;
-  for (int32_t d = 0; d < rank; d++) {
+  for (int32_t d = 0; d < rank; ++d) {
     at = at * dims[d] + index[d];
   }
   return at;
@@ -317,7 +317,7 @@ int64_t leati_ref_ravel(int32_t rank, const int64_t *dims, const int64_t *index)
 
 int64_t leati_ref_broadcast_at(const leati_ref_tensor *tensor, int32_t rank, const int64_t *index) {
   int64_t at = 0;
-  for (int32_t d = 0; d < tensor->rank; d++) {
+  for (int32_t d = 0; d < tensor->rank; ++d) {
     int64_t i = index[rank - tensor->rank + d];
     at = at * tensor->dims[d] + (tensor->dims[d] == 1 ? 0 : i);
   }

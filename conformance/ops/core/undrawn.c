@@ -15,9 +15,10 @@ typedef struct drawn {
 } drawn;
 
 static void note_attribute(const leat_op_info *info, const leat_attribute *attribute, drawn *d) {
-  for (uint32_t k = 0; k < info->attribute_count && k < 64; k++) {
-    if (strcmp(info->attributes[k]->name, attribute->name) == 0)
+  for (uint32_t k = 0; k < info->attribute_count && k < 64; ++k) {
+    if (strcmp(info->attributes[k]->name, attribute->name) == 0) {
       d->attributes |= UINT64_C(1) << k;
+    }
   }
   leati_ref_type type = LEATI_REF_TYPE_COUNT;
   if (attribute->type == LEAT_ATTRIBUTE_TENSOR) {
@@ -31,12 +32,13 @@ static void note_attribute(const leat_op_info *info, const leat_attribute *attri
 
 static drawn draw_calls(const leat_op_info *info, uint32_t calls) {
   drawn d = {0};
-  for (uint32_t call = 0; call < calls; call++) {
+  for (uint32_t call = 0; call < calls; ++call) {
     leati_draw draw;
     leati_draw_make(&draw, info, call * 2654435761u ^ g_str_hash(info->name), 15, true);
-    for (uint32_t k = 0; k < draw.attribute_count; k++)
+    for (uint32_t k = 0; k < draw.attribute_count; ++k) {
       note_attribute(info, &draw.attributes[k], &d);
-    for (uint32_t k = 0; k < draw.input_count; k++) {
+    }
+    for (uint32_t k = 0; k < draw.input_count; ++k) {
       if (draw.inputs[k].present) {
         d.types |= draw.inputs[k].type;
         d.inputs |= 1u << k;
@@ -56,32 +58,37 @@ static void print_undrawn(const leat_op_info *info, uint32_t calls) {
     return;
   }
   const drawn d = draw_calls(info, calls);
-  for (uint32_t k = 0; k < info->type_count; k++) {
+  for (uint32_t k = 0; k < info->type_count; ++k) {
     const uint64_t listed = info->types[k]->types;
-    for (int type = 0; type < LEATI_REF_TYPE_COUNT; type++) {
+    for (int type = 0; type < LEATI_REF_TYPE_COUNT; ++type) {
       const uint64_t bit = leati_ref_type_leat((leati_ref_type)type);
-      if (listed != bit && (listed & bit & ~d.types) != 0)
+      if (listed != bit && (listed & bit & ~d.types) != 0) {
         printf("%s %s %s\n", entry, info->types[k]->name, leati_ref_type_name((leati_ref_type)type));
+      }
     }
   }
-  for (uint32_t k = 0; k < info->attribute_count && k < 64; k++) {
-    if ((d.attributes >> k & 1) == 0)
+  for (uint32_t k = 0; k < info->attribute_count && k < 64; ++k) {
+    if ((d.attributes >> k & 1) == 0) {
       printf("%s attribute %s\n", entry, info->attributes[k]->name);
+    }
   }
-  for (uint32_t k = 0; k < MIN(info->max_inputs, LEAT_DRAW_INPUTS); k++) {
-    if (info->max_inputs != LEAT_VARIADIC && (d.inputs >> k & 1) == 0)
+  for (uint32_t k = 0; k < MIN(info->max_inputs, LEAT_DRAW_INPUTS); ++k) {
+    if (info->max_inputs != LEAT_VARIADIC && (d.inputs >> k & 1) == 0) {
       printf("%s input %" PRIu32 "\n", entry, k);
+    }
   }
 }
 
 bool leati_op_undrawn(const leat_op_api *op, uint32_t calls) {
   uint32_t count = 0;
-  if (op->count(&count, NULL) != LEAT_OK)
+  if (op->count(&count, NULL) != LEAT_OK) {
     return false;
-  for (uint32_t k = 0; k < count; k++) {
+  }
+  for (uint32_t k = 0; k < count; ++k) {
     const leat_op_info *info = NULL;
-    if (op->info(k, &info, NULL) != LEAT_OK)
+    if (op->info(k, &info, NULL) != LEAT_OK) {
       return false;
+    }
     print_undrawn(info, calls);
   }
   return true;

@@ -42,13 +42,13 @@ static const activation activations[] = {
 
 bool leati_ref_add(leati_ref_node *node, const leati_ref_tensor *added) {
   leati_ref_tensor *y = &node->outputs[0];
-  for (int32_t d = 1; d <= added->rank; d++) {
+  for (int32_t d = 1; d <= added->rank; ++d) {
     const int64_t size = added->dims[added->rank - d];
     if (d > y->rank || (size != 1 && size != y->dims[y->rank - d])) {
       return leati_ref_fail(node, "%s: what is added does not broadcast to the result", node->name);
     }
   }
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     const double term = added->f[leati_ref_broadcast_at(added, y->rank, index)];
@@ -63,9 +63,9 @@ bool leati_ref_add(leati_ref_node *node, const leati_ref_tensor *added) {
 static uint32_t take_parameters(const leati_ref_node *node, const activation *a, leat_attribute out[2]) {
   const leat_attribute *list = leati_ref_attribute(node, "activation_params");
   uint32_t count = 0;
-  for (uint32_t k = 0; k < 2 && a->parameters[k] != NULL; k++) {
+  for (uint32_t k = 0; k < 2 && a->parameters[k] != NULL; ++k) {
     char name[32];
-    snprintf(name, sizeof name, "activation_%s", a->parameters[k]);
+    snprintf(name, sizeof(name), "activation_%s", a->parameters[k]);
     const leat_attribute *alone = leati_ref_attribute(node, name);
     const bool listed = list != NULL && k < list->count;
     if (listed || alone != NULL) {
@@ -87,11 +87,11 @@ static bool apply(leati_ref_node *node, const activation *a, const leati_ref_ten
   const leati_ref_tensor *given[3] = {&inputs[0], NULL, NULL};
   uint32_t count = take_parameters(node, a, attributes);
   leati_ref_tensor_init(&inputs[0], x->type, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     inputs[0].f[k] = isfinite(x->f[k]) ? x->f[k] + away * x->bound[k] : x->f[k];
   }
   if (strcmp(a->name, "Clip") == 0) {
-    for (uint32_t k = 0; k < count; k++) {
+    for (uint32_t k = 0; k < count; ++k) {
       const uint32_t at = strcmp(attributes[k].name, "alpha") == 0 ? 1 : 2;
       leati_ref_tensor_init(&inputs[at], x->type, 0, NULL);
       inputs[at].f[0] = attributes[k].f;
@@ -115,7 +115,7 @@ static bool apply(leati_ref_node *node, const activation *a, const leati_ref_ten
                          .output_count = 1};
   const bool ok = leati_ref_run_of(leati_ref_elementwise, &part) || leati_ref_fail(node, "%s", part.error);
   *out = part.outputs[0];
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 3; ++k) {
     leati_ref_tensor_clear(&inputs[k]);
   }
   return ok;
@@ -125,7 +125,7 @@ static bool apply(leati_ref_node *node, const activation *a, const leati_ref_ten
  * how far its value moves, which is at most slope times b, or what the ends say where it only rises or falls on either
  * side of a point. An infinity and NaN are what they are. */
 static void join(leati_ref_tensor *y, const activation *a, const leati_ref_tensor at[3]) {
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     double own = at[0].bound[k];
     double moved = 0;
     if (isfinite(y->f[k]) && y->bound[k] > 0) {
@@ -143,7 +143,7 @@ static bool activate(leati_ref_node *node) {
     return true;
   }
   const activation *a = activations;
-  const activation *const end = activations + sizeof activations / sizeof activations[0];
+  const activation *const end = activations + sizeof(activations) / sizeof(activations[0]);
   while (a < end && !leati_ref_string_is(node, "activation", "", a->name)) {
     a++;
   }
@@ -153,13 +153,13 @@ static bool activate(leati_ref_node *node) {
   static const double ends[3] = {0, -1, 1};
   leati_ref_tensor at[3] = {{0}};
   bool ok = true;
-  for (int k = 0; k < 3 && ok; k++) {
+  for (int k = 0; k < 3 && ok; ++k) {
     ok = apply(node, a, y, ends[k], &at[k]);
   }
   if (ok) {
     join(y, a, at);
   }
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 3; ++k) {
     leati_ref_tensor_clear(&at[k]);
   }
   return ok;

@@ -118,7 +118,7 @@ static int32_t take_attributes(const program *p, const function *f, const int64_
     return 1;
   }
   int32_t count = 0;
-  for (uint32_t k = f->inputs; k < operands_of(f); k++) {
+  for (uint32_t k = f->inputs; k < operands_of(f); ++k) {
     if (operands[k] >= 0) {
       return -1;
     }
@@ -139,7 +139,7 @@ static void make_operand(const program *p, int64_t operand, double away, bool co
                                                     : &p->results[operand - inputs];
   leati_ref_tensor_init(out, condition ? LEATI_REF_BOOL : p->type, from != NULL ? from->rank : 0,
                         from != NULL ? from->dims : NULL);
-  for (int64_t k = 0; k < out->count; k++) {
+  for (int64_t k = 0; k < out->count; ++k) {
     double x = from != NULL ? from->f[k] : (double)p->constants[-1 - operand];
     if (from != NULL && isfinite(x)) {
       x += away * from->bound[k];
@@ -166,7 +166,7 @@ static bool run_operator(const program *p, const function *f, const int64_t *ope
   }
   leati_ref_tensor inputs[OPERANDS_MAX] = {{0}};
   const leati_ref_tensor *given[OPERANDS_MAX] = {&inputs[0], &inputs[1], &inputs[2]};
-  for (uint32_t k = 0; k < f->inputs; k++) {
+  for (uint32_t k = 0; k < f->inputs; ++k) {
     make_operand(p, operands[k], (signs >> k & 1) != 0 ? away : -away, k == 0 && is(f, "Where"), &inputs[k]);
   }
   leati_ref_node part = {.name = is(f, "Clip")              ? "Max"
@@ -185,7 +185,7 @@ static bool run_operator(const program *p, const function *f, const int64_t *ope
     inputs[0] = part.outputs[0];
     given[1] = &inputs[2];
     part.name = "Min";
-    memset(part.outputs, 0, sizeof part.outputs);
+    memset(part.outputs, 0, sizeof(part.outputs));
     ok = leati_ref_run_of(leati_ref_elementwise, &part);
   }
   if (!ok) {
@@ -193,14 +193,14 @@ static bool run_operator(const program *p, const function *f, const int64_t *ope
   }
   if (ok && part.outputs[0].type == LEATI_REF_BOOL) {
     leati_ref_tensor_init(out, p->type, part.outputs[0].rank, part.outputs[0].dims);
-    for (int64_t k = 0; k < out->count; k++) {
+    for (int64_t k = 0; k < out->count; ++k) {
       out->f[k] = (double)part.outputs[0].i[k];
     }
     leati_ref_tensor_clear(&part.outputs[0]);
   } else if (ok) {
     *out = part.outputs[0];
   }
-  for (uint32_t k = 0; k < OPERANDS_MAX; k++) {
+  for (uint32_t k = 0; k < OPERANDS_MAX; ++k) {
     leati_ref_tensor_clear(&inputs[k]);
   }
   return ok;
@@ -211,7 +211,7 @@ static bool run_operator(const program *p, const function *f, const int64_t *ope
 static double operand_bound(const program *p, const function *f, const int64_t *operands, int32_t rank,
                             const int64_t *index) {
   double most = 0;
-  for (uint32_t k = 0; k < f->inputs; k++) {
+  for (uint32_t k = 0; k < f->inputs; ++k) {
     if (operands[k] >= 0) {
       const uint32_t inputs = p->node->input_count;
       const leati_ref_tensor *from =
@@ -226,13 +226,13 @@ static double operand_bound(const program *p, const function *f, const int64_t *
  * each operand is moved up or down by its bound, and its value moves as far as it does there, or by its slope. */
 static void widen(const program *p, const function *f, const int64_t *operands, const leati_ref_tensor *moved,
                   leati_ref_tensor *y) {
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     const double off = operand_bound(p, f, operands, y->rank, index);
     if (off > 0 && isfinite(y->f[k])) {
       double own = y->bound[k], far = f->slope * off;
-      for (uint32_t signs = 0; signs < 1u << f->inputs; signs++) {
+      for (uint32_t signs = 0; signs < 1u << f->inputs; ++signs) {
         own = fmax(own, moved[signs].bound[k]);
         far = fmax(far, fabs(moved[signs].f[k] - y->f[k]));
       }
@@ -243,7 +243,7 @@ static void widen(const program *p, const function *f, const int64_t *operands, 
 
 /* Rounds a result to the type of the program: whatever lies within the bound of an element may have been rounded. */
 static void round_result(const program *p, leati_ref_tensor *y) {
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     const double low = leati_ref_type_round(p->type, y->f[k] - y->bound[k]);
     const double high = leati_ref_type_round(p->type, y->f[k] + y->bound[k]);
     if (isfinite(low) && isfinite(high)) {
@@ -261,7 +261,7 @@ static bool run_step(program *p, const function *f, const int64_t *operands) {
   leati_ref_tensor moved[1 << OPERANDS_MAX] = {{0}};
   leati_ref_tensor *y = &p->results[p->step_count];
   bool ok = run_operator(p, f, operands, 0, 0, y);
-  for (uint32_t signs = 0; ok && signs < 1u << f->inputs; signs++) {
+  for (uint32_t signs = 0; ok && signs < 1u << f->inputs; ++signs) {
     ok = run_operator(p, f, operands, 1, signs, &moved[signs]);
   }
   if (ok) {
@@ -271,14 +271,14 @@ static bool run_step(program *p, const function *f, const int64_t *operands) {
     }
     p->step_count++;
   }
-  for (uint32_t signs = 0; signs < 1u << OPERANDS_MAX; signs++) {
+  for (uint32_t signs = 0; signs < 1u << OPERANDS_MAX; ++signs) {
     leati_ref_tensor_clear(&moved[signs]);
   }
   return ok;
 }
 
 static const function *find_function(const char *name, size_t size) {
-  for (size_t k = 0; k < sizeof functions / sizeof functions[0]; k++) {
+  for (size_t k = 0; k < sizeof(functions) / sizeof(functions[0]); ++k) {
     if (strlen(functions[k].name) == size && memcmp(functions[k].name, name, size) == 0) {
       return &functions[k];
     }
@@ -297,7 +297,7 @@ static bool run_steps(program *p, const leat_attribute *names, const leat_attrib
     if (f == NULL || p->step_count == STEPS_MAX || used + operands_of(f) > operands->count) {
       return leati_ref_fail(p->node, "Pointwise: step %u cannot be computed", p->step_count);
     }
-    for (uint32_t k = 0; k < operands_of(f); k++) {
+    for (uint32_t k = 0; k < operands_of(f); ++k) {
       const int64_t operand = operands->ints[used + k];
       if (operand >= (int64_t)p->node->input_count + p->step_count || operand < -(int64_t)p->constant_count) {
         return leati_ref_fail(p->node, "Pointwise: step %u has an operand that is not there", p->step_count);
@@ -318,12 +318,12 @@ static bool spread(program *p) {
   const leati_ref_tensor *last = &p->results[p->step_count - 1];
   int32_t rank = 0;
   int64_t dims[LEAT_MAX_RANK];
-  for (uint32_t k = 0; k < node->input_count; k++) {
+  for (uint32_t k = 0; k < node->input_count; ++k) {
     rank = node->inputs[k]->rank > rank ? node->inputs[k]->rank : rank;
   }
-  for (int32_t d = 0; d < rank; d++) {
+  for (int32_t d = 0; d < rank; ++d) {
     dims[d] = 1;
-    for (uint32_t k = 0; k < node->input_count; k++) {
+    for (uint32_t k = 0; k < node->input_count; ++k) {
       const int32_t at = d - (rank - node->inputs[k]->rank);
       const int64_t dim = at < 0 ? 1 : node->inputs[k]->dims[at];
       if (dim != 1 && dims[d] != 1 && dim != dims[d]) {
@@ -334,7 +334,7 @@ static bool spread(program *p) {
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, p->type, rank, dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(rank, dims, k, index);
     leati_ref_tensor_copy_element(y, k, last, leati_ref_broadcast_at(last, rank, index));
@@ -354,7 +354,7 @@ static bool run_pointwise(leati_ref_node *node) {
                .constants = constants != NULL ? constants->floats : NULL,
                .constant_count = constants != NULL ? constants->count : 0};
   const bool ok = run_steps(&p, names, operands) && spread(&p);
-  for (uint32_t k = 0; k < STEPS_MAX; k++) {
+  for (uint32_t k = 0; k < STEPS_MAX; ++k) {
     leati_ref_tensor_clear(&p.results[k]);
   }
   return ok;
@@ -379,7 +379,7 @@ static bool dequantise(leati_ref_node *node, uint32_t number, leati_ref_tensor *
     return leati_ref_fail(node, "QuantizedPointwise: input %u with a scale that its type cannot have", number);
   }
   leati_ref_tensor_init(out, LEATI_REF_FLOAT32, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     out->f[k] = x->f != NULL ? x->f[k] : (double)(x->i[k] - zero_point) * scale;
     out->bound[k] = x->f != NULL ? 0 : leati_ref_bound_ulps(out->f[k], 1);
   }
@@ -404,7 +404,7 @@ static bool quantise(leati_ref_node *node, leati_ref_tensor *y) {
   }
   leati_ref_tensor_init(out, type, y->rank, y->dims);
   out->bound = leati_ref_alloc(out->count, sizeof(double));
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     leati_ref_quantise(out, k, y->f[k] - y->bound[k], y->f[k] + y->bound[k], scale, zero_point);
   }
   leati_ref_tensor_clear(y);
@@ -420,7 +420,7 @@ static bool run_quantized_pointwise(leati_ref_node *node) {
     return leati_ref_fail(node, "QuantizedPointwise: lists that do not go together");
   }
   bool ok = true;
-  for (uint32_t k = 0; k < node->input_count && ok; k++) {
+  for (uint32_t k = 0; k < node->input_count && ok; ++k) {
     ok = dequantise(node, k, &inputs[k]);
     given[k] = &inputs[k];
   }
@@ -430,7 +430,7 @@ static bool run_quantized_pointwise(leati_ref_node *node) {
     ok = leati_ref_fail(node, "%s", floats.error);
   }
   ok = ok && quantise(node, &floats.outputs[0]);
-  for (uint32_t k = 0; k < INPUTS_MAX; k++) {
+  for (uint32_t k = 0; k < INPUTS_MAX; ++k) {
     leati_ref_tensor_clear(&inputs[k]);
   }
   return ok;

@@ -12,13 +12,13 @@
 /* Gives output 0 the broadcast shape of all inputs and the type `type`. */
 static bool broadcast_output(leati_ref_node *node, leati_ref_type type) {
   int32_t rank = 0;
-  for (uint32_t k = 0; k < node->input_count; k++) {
+  for (uint32_t k = 0; k < node->input_count; ++k) {
     rank = node->inputs[k]->rank > rank ? node->inputs[k]->rank : rank;
   }
   int64_t dims[LEAT_MAX_RANK];
-  for (int32_t d = 0; d < rank; d++) {
+  for (int32_t d = 0; d < rank; ++d) {
     dims[d] = 1;
-    for (uint32_t k = 0; k < node->input_count; k++) {
+    for (uint32_t k = 0; k < node->input_count; ++k) {
       int32_t at = d - (rank - node->inputs[k]->rank);
       int64_t dim = at < 0 ? 1 : node->inputs[k]->dims[at];
       if (dim != 1 && dims[d] != 1 && dim != dims[d]) {
@@ -54,7 +54,7 @@ static bool run_unary(leati_ref_node *node, unary_fn fn) {
     return leati_ref_fail(node, "%s takes floats", node->name);
   }
   same_output(node, x->type);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     estimate e = fn(node, x->f[k]);
     node->outputs[0].f[k] = e.value;
     node->outputs[0].bound[k] = e.bound;
@@ -428,7 +428,7 @@ static bool run_signed(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   char which = node->name[0];
   same_output(node, x->type);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     if (leati_ref_type_is_float(x->type)) {
       estimate e = which == 'R'   ? relu_of(node, x->f[k])
                    : which == 'S' ? sign_of(node, x->f[k])
@@ -452,7 +452,7 @@ static bool run_signed(leati_ref_node *node) {
 static bool run_is_nan(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   same_output(node, LEATI_REF_BOOL);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     node->outputs[0].i[k] = isnan(x->f[k]);
   }
   return true;
@@ -463,7 +463,7 @@ static bool run_is_inf(leati_ref_node *node) {
   bool negative = leati_ref_int(node, "detect_negative", 1) != 0;
   bool positive = leati_ref_int(node, "detect_positive", 1) != 0;
   same_output(node, LEATI_REF_BOOL);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     node->outputs[0].i[k] = isinf(x->f[k]) && (x->f[k] < 0 ? negative : positive);
   }
   return true;
@@ -472,7 +472,7 @@ static bool run_is_inf(leati_ref_node *node) {
 static bool run_not(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   same_output(node, LEATI_REF_BOOL);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     node->outputs[0].i[k] = !x->i[k];
   }
   return true;
@@ -498,7 +498,7 @@ static bool cast(leati_ref_node *node, leati_ref_type to) {
   const leati_ref_tensor *x = node->inputs[0];
   same_output(node, to);
   leati_ref_tensor *y = &node->outputs[0];
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     if (x->type == to) {
       leati_ref_tensor_copy_element(y, k, x, k);
     } else if (leati_ref_type_is_float(to)) {
@@ -551,7 +551,7 @@ static int64_t integer_pow(int64_t x, int64_t y) {
     return x == 1 ? 1 : x == -1 ? (y % 2 == 0 ? 1 : -1) : 0;
   }
   uint64_t value = 1;
-  for (int64_t k = 0; k < y; k++) {
+  for (int64_t k = 0; k < y; ++k) {
     value *= (uint64_t)x;
   }
   return (int64_t)value;
@@ -645,13 +645,13 @@ static bool run_arithmetic(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor *y = &node->outputs[0];
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     int64_t at = leati_ref_broadcast_at(node->inputs[0], y->rank, index);
     if (leati_ref_type_is_float(type)) {
       estimate e = exact(node->inputs[0]->f[at]);
-      for (uint32_t n = 1; n < node->input_count; n++) {
+      for (uint32_t n = 1; n < node->input_count; ++n) {
         double b = node->inputs[n]->f[leati_ref_broadcast_at(node->inputs[n], y->rank, index)];
         if (!float_binary(node, e.value, b, &e)) {
           return leati_ref_fail(node, "%s takes integers here", node->name);
@@ -661,7 +661,7 @@ static bool run_arithmetic(leati_ref_node *node) {
       y->bound[k] = e.bound;
     } else {
       int64_t value = node->inputs[0]->i[at];
-      for (uint32_t n = 1; n < node->input_count; n++) {
+      for (uint32_t n = 1; n < node->input_count; ++n) {
         int64_t b = node->inputs[n]->i[leati_ref_broadcast_at(node->inputs[n], y->rank, index)];
         if (!integer_binary(node, value, b, &value)) {
           return false;
@@ -681,12 +681,12 @@ static bool run_sum(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor *y = &node->outputs[0];
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     double sum = 0;
     double magnitude = 0;
-    for (uint32_t n = 0; n < node->input_count; n++) {
+    for (uint32_t n = 0; n < node->input_count; ++n) {
       double term = node->inputs[n]->f[leati_ref_broadcast_at(node->inputs[n], y->rank, index)];
       sum += term;
       magnitude += fabs(term);
@@ -708,7 +708,7 @@ static bool run_pow(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor *y = &node->outputs[0];
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     int64_t at = leati_ref_broadcast_at(a, y->rank, index);
@@ -747,7 +747,7 @@ static bool run_compare(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor *y = &node->outputs[0];
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     int64_t at = leati_ref_broadcast_at(a, y->rank, index);
@@ -766,7 +766,7 @@ static bool run_logic(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor *y = &node->outputs[0];
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     bool p = a->i[leati_ref_broadcast_at(a, y->rank, index)] != 0;
@@ -782,7 +782,7 @@ static bool run_where(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor *y = &node->outputs[0];
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     bool first = condition->i[leati_ref_broadcast_at(condition, y->rank, index)] != 0;
@@ -800,7 +800,7 @@ static bool run_clip(leati_ref_node *node) {
   const leati_ref_tensor *high = leati_ref_input(node, 2);
   same_output(node, x->type);
   leati_ref_tensor *y = &node->outputs[0];
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     if (leati_ref_type_is_float(x->type)) {
       double least = low != NULL ? low->f[0] : -leati_ref_type_largest(x->type);
       double most = high != NULL ? high->f[0] : leati_ref_type_largest(x->type);

@@ -28,8 +28,9 @@ static void add_zeros(leati_draw *d, bool there, int64_t experts, int64_t rows, 
   leati_draw_tensor *const zeros = block > 0
                                        ? add(d, there, LEAT_TYPE_UINT8, 3, experts, rows, (k / block * bits + 7) / 8)
                                        : add(d, there, LEAT_TYPE_UINT8, 2, experts, (rows * bits + 7) / 8, 0);
-  if (zeros != NULL)
+  if (zeros != NULL) {
     leati_draw_range(d, zeros, 0, 255);
+  }
 }
 
 static void mixture(leati_draw *d) {
@@ -58,8 +59,9 @@ static void mixture(leati_draw *d) {
     add_zeros(d, zeros, experts, hidden, inner, bits, block);
     add(d, third, LEAT_TYPE_UINT8, 2, experts, inner, 0);
     leati_draw_tensor *const given = add(d, leati_draw_chance(d, 40), type, 2, tokens, experts, 0);
-    if (given != NULL)
+    if (given != NULL) {
       leati_draw_range(d, given, 1, 5);
+    }
     leati_draw_attribute_int(d, "expert_weight_bits", bits);
     leati_draw_attribute_int(d, "block_size", block);
     leati_draw_attribute_int(d, "weights_prepacked", -leati_draw_int(d, 0, 1));
@@ -77,8 +79,9 @@ static void mixture(leati_draw *d) {
   }
   leati_draw_attribute_string(d, "activation_type", names[activation]);
   leati_draw_attribute_int(d, "k", leati_draw_int(d, 1, experts));
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "normalize_routing_weights", leati_draw_int(d, 0, 1));
+  }
   leati_draw_attribute_int(d, "swiglu_fusion", leati_draw_int(d, 1, 2));
   if (activation == 4) {
     leati_draw_attribute_float(d, "swiglu_limit", 2);

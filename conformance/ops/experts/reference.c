@@ -48,7 +48,7 @@ static number weight_at(const mixture *m, const product *p, int64_t expert, int6
 /* A row of a product, with the bias. */
 static number product_of(const mixture *m, const product *p, int64_t expert, int64_t row, const number *x) {
   double sum = 0, magnitude = 0, off = 0;
-  for (int64_t k = 0; k < p->k; k++) {
+  for (int64_t k = 0; k < p->k; ++k) {
     const number w = weight_at(m, p, expert, row, k);
     sum += w.value * x[k].value;
     magnitude += (fabs(w.value) + w.off) * (fabs(x[k].value) + x[k].off);
@@ -103,13 +103,13 @@ static void run_expert(const mixture *m, int64_t expert, const number *x, number
   const leati_ref_node *const node = m->node;
   const bool swiglu = leati_ref_string_is(node, "activation_type", "relu", "swiglu");
   const bool in_turn = leati_ref_int(node, "swiglu_fusion", 0) == 1;
-  for (int64_t i = 0; i < m->inner; i++) {
+  for (int64_t i = 0; i < m->inner; ++i) {
     const number gate = product_of(m, &m->products[0], expert, swiglu && in_turn ? 2 * i : i, x);
     const number line =
         swiglu ? product_of(m, &m->products[0], expert, in_turn ? 2 * i + 1 : m->inner + i, x) : (number){0, 0};
     inner[i] = activated(node, gate, line);
   }
-  for (int64_t j = 0; j < m->hidden; j++) {
+  for (int64_t j = 0; j < m->hidden; ++j) {
     out[j] = product_of(m, &m->products[1], expert, j, inner);
   }
 }
@@ -117,18 +117,18 @@ static void run_expert(const mixture *m, int64_t expert, const number *x, number
 /* The experts that a token takes, of the largest scores, and of equal ones the later; and their weights. */
 static void route(const mixture *m, const double *scores, const double *given, int64_t *experts, number *weights) {
   double most = -INFINITY, sum = 0;
-  for (int64_t e = 0; e < m->experts; e++) {
+  for (int64_t e = 0; e < m->experts; ++e) {
     most = fmax(most, scores[e]);
   }
-  for (int64_t e = 0; e < m->experts; e++) {
+  for (int64_t e = 0; e < m->experts; ++e) {
     sum += exp(scores[e] - most);
   }
   number total = {0, 0};
-  for (int64_t n = 0; n < m->taken; n++) {
+  for (int64_t n = 0; n < m->taken; ++n) {
     int64_t best = -1;
-    for (int64_t e = 0; e < m->experts; e++) {
+    for (int64_t e = 0; e < m->experts; ++e) {
       bool before = false;
-      for (int64_t j = 0; j < n; j++) {
+      for (int64_t j = 0; j < n; ++j) {
         before = before || experts[j] == e;
       }
       best = !before && (best < 0 || scores[e] >= scores[best]) ? e : best;
@@ -140,7 +140,7 @@ static void route(const mixture *m, const double *scores, const double *given, i
     total.value += value;
     total.off += weights[n].off + fabs(value) * (double)m->taken * LEATI_REF_ULP;
   }
-  for (int64_t n = 0; n < m->taken && leati_ref_int(m->node, "normalize_routing_weights", 0) != 0; n++) {
+  for (int64_t n = 0; n < m->taken && leati_ref_int(m->node, "normalize_routing_weights", 0) != 0; ++n) {
     const double value = weights[n].value / total.value;
     weights[n] = (number){
         value, (weights[n].off + fabs(value) * total.off) / fabs(total.value) + leati_ref_bound_ulps(value, 3)};
@@ -149,7 +149,7 @@ static void route(const mixture *m, const double *scores, const double *given, i
 
 static bool has_shape(const leati_ref_tensor *tensor, int32_t rank, int64_t a, int64_t b, int64_t c) {
   const int64_t dims[] = {a, b, c};
-  return tensor == NULL || (tensor->rank == rank && memcmp(tensor->dims, dims, (size_t)rank * sizeof dims[0]) == 0);
+  return tensor == NULL || (tensor->rank == rank && memcmp(tensor->dims, dims, (size_t)rank * sizeof(dims[0])) == 0);
 }
 
 static bool check_product(const mixture *m, const product *p) {
@@ -194,7 +194,7 @@ static bool run_mixture(leati_ref_node *node) {
   m.products[0].k = m.products[1].n = m.hidden;
   m.products[1].k = m.inner;
   int64_t tokens = 1;
-  for (int32_t d = 0; d < x->rank - 1; d++) {
+  for (int32_t d = 0; d < x->rank - 1; ++d) {
     tokens *= x->dims[d];
   }
   if (tokens != m.tokens || m.taken < 1 || m.taken > m.experts || m.inner * parts != m.products[0].n ||
@@ -204,17 +204,17 @@ static bool run_mixture(leati_ref_node *node) {
   }
   leati_ref_tensor *const y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, x->rank, x->dims);
-  number *const row = leati_ref_alloc(m.hidden + m.inner + m.hidden + m.taken, sizeof *row);
+  number *const row = leati_ref_alloc(m.hidden + m.inner + m.hidden + m.taken, sizeof(*row));
   number *const inner = row + m.hidden, *const out = inner + m.inner, *const weights = out + m.hidden;
-  int64_t *const experts = leati_ref_alloc(m.taken, sizeof *experts);
-  for (int64_t t = 0; t < m.tokens; t++) {
-    for (int64_t j = 0; j < m.hidden; j++) {
+  int64_t *const experts = leati_ref_alloc(m.taken, sizeof(*experts));
+  for (int64_t t = 0; t < m.tokens; ++t) {
+    for (int64_t j = 0; j < m.hidden; ++j) {
       row[j] = (number){x->f[t * m.hidden + j], 0};
     }
     route(&m, scores->f + t * m.experts, given != NULL ? given->f + t * m.experts : NULL, experts, weights);
-    for (int64_t n = 0; n < m.taken; n++) {
+    for (int64_t n = 0; n < m.taken; ++n) {
       run_expert(&m, experts[n], row, inner, out);
-      for (int64_t j = 0; j < m.hidden; j++) {
+      for (int64_t j = 0; j < m.hidden; ++j) {
         const double value = weights[n].value * out[j].value;
         y->f[t * m.hidden + j] += value;
         y->bound[t * m.hidden + j] += fabs(weights[n].value) * out[j].off + fabs(out[j].value) * weights[n].off +

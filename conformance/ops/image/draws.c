@@ -10,13 +10,15 @@ static void upsample(leati_draw *d) {
              linear = leati_draw_chance(d, 50);
   const int64_t count[1] = {rank};
   int64_t dims[4];
-  for (int32_t k = 0; k < rank; k++)
+  for (int32_t k = 0; k < rank; ++k) {
     dims[k] = leati_draw_int(d, 1, k < 2 ? 4 : 8);
+  }
   /* A neighbour of weight 0 may count as 0 times its number, which need not be 0, or as nothing. */
   leati_draw_input(d, leati_draw_type(d, "T1"), rank, dims)->plain = linear;
   leati_draw_tensor *scales = leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, count);
-  for (int32_t k = 0; k < rank; k++)
+  for (int32_t k = 0; k < rank; ++k) {
     leati_draw_set(scales, k, k < 2 ? 1 : (double)leati_draw_int(d, more ? 4 : 2, more ? 12 : 4) / 4);
+  }
   leati_draw_attribute_string(d, "mode", linear ? "linear" : "nearest");
 }
 
@@ -32,7 +34,7 @@ static void resize(leati_draw *d) {
   const int32_t rank = spatial + 2;
   int64_t dims[4];
   int64_t sizes[4];
-  for (int32_t k = 0; k < rank; k++) {
+  for (int32_t k = 0; k < rank; ++k) {
     dims[k] = leati_draw_int(d, 1, 4);
     sizes[k] = k < 2 ? dims[k] : leati_draw_int(d, 1, 8);
   }
@@ -43,8 +45,9 @@ static void resize(leati_draw *d) {
   if (leati_draw_chance(d, 50)) {
     const int64_t count[1] = {rank};
     leati_draw_tensor *scales = leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, count);
-    for (int32_t k = 0; k < rank; k++)
+    for (int32_t k = 0; k < rank; ++k) {
       leati_draw_set(scales, k, k < 2 ? 1 : (double)leati_draw_int(d, 2, 8) / 4);
+    }
   } else {
     leati_draw_absent(d);
     leati_draw_list(d, LEAT_TYPE_INT64, rank, sizes);
@@ -61,7 +64,7 @@ static void grid_sample(leati_draw *d) {
   const int32_t spatial = (int32_t)leati_draw_int(d, 2, old ? 2 : 3);
   int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), leati_draw_int(d, d->empty ? 0 : 1, 9)};
   int64_t places[5] = {x[0]};
-  for (int32_t k = 0; k < spatial; k++) {
+  for (int32_t k = 0; k < spatial; ++k) {
     x[2 + k] = leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 20 : 5);
     places[1 + k] = leati_draw_int(d, d->empty ? 0 : 1, 5);
   }
@@ -70,14 +73,18 @@ static void grid_sample(leati_draw *d) {
   leati_draw_tensor *grid = leati_draw_input(d, leati_draw_type(d, "T2"), spatial + 2, places);
   /* Middles and edges of elements, so that places are found without rounding. */
   const bool exact = leati_draw_chance(d, 50);
-  for (int64_t i = 0; exact && i < grid->count; i++)
+  for (int64_t i = 0; exact && i < grid->count; ++i) {
     leati_draw_set(grid, i, (double)leati_draw_int(d, -12, 12) / 4);
-  if (leati_draw_chance(d, 80))
+  }
+  if (leati_draw_chance(d, 80)) {
     leati_draw_attribute_string(d, "mode", modes[old][leati_draw_int(d, 0, spatial == 2 ? 2 : 1)]);
-  if (leati_draw_chance(d, 80))
+  }
+  if (leati_draw_chance(d, 80)) {
     leati_draw_attribute_string(d, "padding_mode", paddings[leati_draw_int(d, 0, 2)]);
-  if (leati_draw_chance(d, 60))
+  }
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "align_corners", leati_draw_int(d, 0, 1));
+  }
 }
 
 const leati_draw_entry leati_draws_image[] = {

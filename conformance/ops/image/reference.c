@@ -68,7 +68,7 @@ static int64_t corner(const leati_ref_tensor *x, const axis_scale *axes, const d
                       double *weight) {
   int64_t index[LEAT_MAX_RANK];
   *weight = 1;
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     double last = (double)axes[d].in - 1;
     double place = at[d] < 0 ? 0 : at[d] > last ? last : at[d];
     double low = floor(place);
@@ -92,21 +92,21 @@ static bool resize_sizes(leati_ref_node *node, axis_scale *scales) {
   }
   if (count < 0) {
     count = x->rank;
-    for (int32_t d = 0; d < count; d++) {
+    for (int32_t d = 0; d < count; ++d) {
       axes[d] = d;
     }
   }
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     scales[d] = (axis_scale){.in = x->dims[d], .out = x->dims[d], .scale = 1, .start = 0, .finish = 1};
   }
   bool larger = leati_ref_string_is(node, "keep_aspect_ratio_policy", "stretch", "not_smaller");
   bool kept = larger || leati_ref_string_is(node, "keep_aspect_ratio_policy", "stretch", "not_larger");
   double common = 0;
-  for (int32_t k = 0; kept && sizes != NULL && k < count; k++) {
+  for (int32_t k = 0; kept && sizes != NULL && k < count; ++k) {
     double factor = (double)sizes->i[k] / (double)x->dims[axes[k]];
     common = k == 0 || (larger ? factor > common : factor < common) ? factor : common;
   }
-  for (int32_t k = 0; k < count; k++) {
+  for (int32_t k = 0; k < count; ++k) {
     axis_scale *a = &scales[axes[k]];
     if (crop && roi != NULL) {
       a->start = roi->f[k];
@@ -145,10 +145,10 @@ static bool run_resize(leati_ref_node *node) {
   int64_t dims[LEAT_MAX_RANK];
   double least = INFINITY;
   double most = -INFINITY;
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     dims[d] = scales[d].out;
   }
-  for (int64_t k = 0; linear && k < x->count; k++) {
+  for (int64_t k = 0; linear && k < x->count; ++k) {
     least = fmin(least, x->f[k]);
     most = fmax(most, x->f[k]);
   }
@@ -157,13 +157,13 @@ static bool run_resize(leati_ref_node *node) {
   if (x->count == 0) {
     return true;
   }
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     double at[LEAT_MAX_RANK];
     double moved = 0;
     bool outside = false;
     leati_ref_unravel(y->rank, y->dims, k, index);
-    for (int32_t d = 0; d < x->rank; d++) {
+    for (int32_t d = 0; d < x->rank; ++d) {
       at[d] = scales[d].scale == 1 && !crop ? (double)index[d] : original(node, &scales[d], index[d]);
       outside = outside || at[d] < 0 || at[d] > (double)scales[d].in - 1;
       /* The place is off by 4 roundings of a number no larger than itself plus one. */
@@ -174,7 +174,7 @@ static bool run_resize(leati_ref_node *node) {
       continue;
     }
     if (!linear) {
-      for (int32_t d = 0; d < x->rank; d++) {
+      for (int32_t d = 0; d < x->rank; ++d) {
         index[d] = nearest(node, &scales[d], at[d]);
       }
       leati_ref_tensor_copy_element(y, k, x, leati_ref_ravel(x->rank, x->dims, index));
@@ -182,7 +182,7 @@ static bool run_resize(leati_ref_node *node) {
     }
     double value = 0;
     double magnitude = 0;
-    for (uint32_t bits = 0; bits < 1u << x->rank; bits++) {
+    for (uint32_t bits = 0; bits < 1u << x->rank; ++bits) {
       double weight;
       int64_t from = corner(x, scales, at, bits, &weight);
       if (weight != 0) {
@@ -266,7 +266,7 @@ static int64_t weigh(int mode, double t, double *weights) {
     weights[1] = t;
     return 2;
   }
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 4; ++k) {
     const double d = fabs(t + 1 - k);
     weights[k] = d < 1 ? (1.25 * d - 2.25) * d * d + 1 : -0.75 * (((d - 5) * d + 8) * d - 4);
   }
@@ -280,7 +280,7 @@ static double sample(const sampling *by, const leati_ref_tensor *x, int64_t firs
   double weights[3][4], base[3], value = 0, magnitude = 0, moved = 0;
   int64_t each = 1, all = 1;
   bool certain = true;
-  for (int32_t d = 0; d < dimensions; d++) {
+  for (int32_t d = 0; d < dimensions; ++d) {
     const place p = places[d];
     base[d] = by->mode == SAMPLE_NEAREST ? rint(p.at) : floor(p.at);
     each = weigh(by->mode, p.at - base[d], weights[d]);
@@ -289,10 +289,10 @@ static double sample(const sampling *by, const leati_ref_tensor *x, int64_t firs
     moved += p.off;
     certain = certain && rint(p.at - p.off) == rint(p.at + p.off);
   }
-  for (int64_t k = 0; k < all; k++) {
+  for (int64_t k = 0; k < all; ++k) {
     int64_t at = 0, rest = k;
     double weight = 1;
-    for (int32_t d = 0; d < dimensions; d++) {
+    for (int32_t d = 0; d < dimensions; ++d) {
       const int64_t size = x->dims[2 + d], from = padded(by, base[d] + (double)(rest % each), size);
       at = at < 0 || from < 0 ? -1 : at * size + from;
       weight *= weights[d][rest % each];
@@ -337,24 +337,24 @@ static bool run_grid_sample(leati_ref_node *node) {
   }
   int64_t dims[LEAT_MAX_RANK] = {x->dims[0], x->dims[1]};
   int64_t inside = 1;
-  for (int32_t d = 0; d < dimensions; d++) {
+  for (int32_t d = 0; d < dimensions; ++d) {
     dims[2 + d] = grid->dims[1 + d];
     inside *= x->dims[2 + d];
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, x->rank, dims);
   double most = 0;
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     most = fmax(most, fabs(x->f[k]));
   }
   const int64_t channels = dims[1], spots = y->count == 0 ? 0 : y->count / dims[0] / channels;
   if (y->count > 0 && inside == 0) {
     return leati_ref_fail(node, "GridSample: images without elements cannot be sampled");
   }
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     place places[3];
     const int64_t image = k / spots / channels, numbers = (image * spots + k % spots) * dimensions;
-    for (int32_t d = 0; d < dimensions; d++) {
+    for (int32_t d = 0; d < dimensions; ++d) {
       places[d] = locate(&by, grid->f[numbers + dimensions - 1 - d], x->dims[2 + d]);
     }
     y->f[k] = sample(&by, x, k / spots * inside, places, most, &y->bound[k]);

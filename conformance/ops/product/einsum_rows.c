@@ -120,15 +120,15 @@ typedef struct wrong {
 
 /* Attempts to create it with operands of known shapes. */
 static int32_t attempt(leat_case_context *ctx, const wrong *w, const int64_t *dims, leat_op **out) {
-  const leat_value_info info = {.struct_size = sizeof info, .ndim = w->rank, .dtype = LEAT_F32, .shape = dims};
+  const leat_value_info info = {.struct_size = sizeof(info), .ndim = w->rank, .dtype = LEAT_F32, .shape = dims};
   const leat_value_info *infos[] = {&info, &info, &info, &info};
-  const leat_attribute equation = {.struct_size = sizeof equation,
+  const leat_attribute equation = {.struct_size = sizeof(equation),
                                    .type = LEAT_ATTRIBUTE_STRING,
                                    .name = "equation",
                                    .count = strlen(w->equation),
                                    .string = w->equation};
   const leat_attribute *attributes[] = {&equation};
-  const leat_op_desc desc = {.struct_size = sizeof desc,
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .since_version = 12,
                              .name = "Einsum",
                              .input_count = w->count,
@@ -168,15 +168,16 @@ static void refused(leat_case_context *ctx, const void *data) {
   leat_op *op;
   (void)data;
   const int32_t status = attempt(ctx, &good, dims, &op);
-  if (status != LEAT_OK)
+  if (status != LEAT_OK) {
     leati_case_skip(ctx, "op.create() does not take Einsum of float32");
+  }
   /* A call has as many operands as the equation, too. */
   const uint64_t address = leati_case_alloc(ctx, 9 * sizeof(float), NULL);
   leat_case_tensor view;
   leati_case_tensor_device(ctx, &view, address, LEAT_F32, 2, dims);
   const DLTensor *const inputs[] = {&view.tensor, &view.tensor, &view.tensor};
-  for (uint32_t count = 1; count <= 3; count++) {
-    leat_shape shape = {.struct_size = sizeof shape};
+  for (uint32_t count = 1; count <= 3; ++count) {
+    leat_shape shape = {.struct_size = sizeof(shape)};
     leat_shape *shapes[] = {&shape};
     const int32_t got = ctx->op->infer(op, count, inputs, 1, shapes, NULL);
     LEAT_CHECK_MESSAGE(ctx, got == (count == 2 ? LEAT_OK : LEAT_ERROR_INVALID_ARGUMENT),
@@ -184,7 +185,7 @@ static void refused(leat_case_context *ctx, const void *data) {
   }
   leati_case_free(ctx, address);
   leati_op_destroy(ctx, op);
-  for (size_t k = 0; k < G_N_ELEMENTS(list); k++) {
+  for (size_t k = 0; k < G_N_ELEMENTS(list); ++k) {
     const int32_t got = attempt(ctx, &list[k], dims, &op);
     LEAT_CHECK_MESSAGE(ctx, got == LEAT_ERROR_INVALID_ARGUMENT || got == LEAT_ERROR_NOT_SUPPORTED,
                        "Einsum \"%s\" of %u operands of rank %d: op.create() gives %d", list[k].equation, list[k].count,
@@ -193,7 +194,7 @@ static void refused(leat_case_context *ctx, const void *data) {
   /* Sizes that do not go together: of a label in one operand, and in two. */
   const int64_t uneven[LEAT_MAX_RANK] = {3, 4};
   static const wrong of_sizes[] = {{"ii->i", 1, 2}, {"ij,jk->ik", 2, 2}, {"...i,i...->i...", 2, 2}};
-  for (size_t k = 0; k < G_N_ELEMENTS(of_sizes); k++) {
+  for (size_t k = 0; k < G_N_ELEMENTS(of_sizes); ++k) {
     LEAT_CHECK_MESSAGE(ctx, attempt(ctx, &of_sizes[k], uneven, &op) == LEAT_ERROR_INVALID_ARGUMENT,
                        "Einsum \"%s\" of shapes [3, 4] is not refused as invalid", of_sizes[k].equation);
   }

@@ -47,7 +47,7 @@ static void dequantise(const leati_ref_node *node, uint32_t at, uint32_t scale_a
   const double scale = node->inputs[scale_at]->f[0];
   const int64_t zero = zero_at(node, scale_at + 1);
   leati_ref_tensor_init(out, LEATI_REF_FLOAT32, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const double exact = (double)(x->i[k] - zero) * scale;
     out->f[k] = holds(exact) || !isfinite(exact) ? exact : exact + way * leati_ref_bound_ulps(exact, 1);
   }
@@ -58,7 +58,7 @@ static void dequantise(const leati_ref_node *node, uint32_t at, uint32_t scale_a
 static bool run_corner(leati_ref_node *node, const between *op, uint32_t ways, leati_ref_tensor *out) {
   leati_ref_tensor floats[OPERANDS_MAX] = {{0}};
   const leati_ref_tensor *given[OPERANDS_MAX];
-  for (uint32_t k = 0; k < op->operands; k++) {
+  for (uint32_t k = 0; k < op->operands; ++k) {
     dequantise(node, 3 * k, 3 * k + 1, (ways >> k & 1) != 0 ? 1 : -1, &floats[k]);
     given[k] = &floats[k];
   }
@@ -71,7 +71,7 @@ static bool run_corner(leati_ref_node *node, const between *op, uint32_t ways, l
                          .output_count = 1};
   const bool ok = leati_ref_run_of(op->list, &part) || leati_ref_fail(node, "%s", part.error);
   *out = part.outputs[0];
-  for (uint32_t k = 0; k < op->operands; k++) {
+  for (uint32_t k = 0; k < op->operands; ++k) {
     leati_ref_tensor_clear(&floats[k]);
   }
   return ok;
@@ -84,15 +84,15 @@ static void quantise(leati_ref_node *node, const between *op, const leati_ref_te
   double off = 0;
   if (op->slope > 0) {
     const leati_ref_tensor *x = node->inputs[0];
-    for (int64_t k = 0; k < x->count; k++) {
+    for (int64_t k = 0; k < x->count; ++k) {
       off = fmax(off, leati_ref_bound_ulps((double)(x->i[k] - zero_at(node, 2)) * node->inputs[1]->f[0], op->slope));
     }
   }
   leati_ref_tensor_init(y, node->inputs[0]->type, corners->rank, corners->dims);
   y->bound = leati_ref_alloc(y->count, sizeof(double));
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     double low = INFINITY, high = -INFINITY;
-    for (uint32_t c = 0; c < 1u << op->operands; c++) {
+    for (uint32_t c = 0; c < 1u << op->operands; ++c) {
       const double x = corners[c].f[k], own = op->exact && holds(x) ? 0 : corners[c].bound[k] + off;
       low = fmin(low, x - own);
       high = fmax(high, x + own);
@@ -107,17 +107,17 @@ static void quantise(leati_ref_node *node, const between *op, const leati_ref_te
 static bool run_between(leati_ref_node *node, const between *op) {
   leati_ref_tensor corners[1 << OPERANDS_MAX] = {{0}};
   bool ok = check_scale(node, 3 * op->operands);
-  for (uint32_t k = 0; ok && k < op->operands; k++) {
+  for (uint32_t k = 0; ok && k < op->operands; ++k) {
     ok = leati_ref_input(node, 3 * k) != NULL ? check_scale(node, 3 * k + 1)
                                               : leati_ref_fail(node, "%s: an operand is missing", node->name);
   }
-  for (uint32_t c = 0; ok && c < 1u << op->operands; c++) {
+  for (uint32_t c = 0; ok && c < 1u << op->operands; ++c) {
     ok = run_corner(node, op, c, &corners[c]);
   }
   if (ok) {
     quantise(node, op, corners);
   }
-  for (uint32_t c = 0; c < 1u << OPERANDS_MAX; c++) {
+  for (uint32_t c = 0; c < 1u << OPERANDS_MAX; ++c) {
     leati_ref_tensor_clear(&corners[c]);
   }
   return ok;
@@ -162,7 +162,7 @@ static void requantise(const leati_ref_node *node, uint32_t at, uint32_t scale, 
   dequantise(node, at, at + 1, 1, &high);
   leati_ref_tensor_init(out, node->inputs[at]->type, low.rank, low.dims);
   out->bound = leati_ref_alloc(out->count, sizeof(double));
-  for (int64_t k = 0; k < out->count; k++) {
+  for (int64_t k = 0; k < out->count; ++k) {
     leati_ref_quantise(out, k, low.f[k], high.f[k], node->inputs[scale]->f[0], zero_at(node, scale + 1));
   }
   leati_ref_tensor_clear(&low);
@@ -188,7 +188,7 @@ static bool run_concat(leati_ref_node *node) {
   }
   ok = ok && (leati_ref_run_of(leati_ref_movement, &plain) || leati_ref_fail(node, "%s", plain.error));
   node->outputs[0] = plain.outputs[0];
-  for (uint32_t k = 0; k < PARTS_MAX; k++) {
+  for (uint32_t k = 0; k < PARTS_MAX; ++k) {
     leati_ref_tensor_clear(&parts[k]);
   }
   return ok;
@@ -206,7 +206,7 @@ static bool run_where(leati_ref_node *node) {
   plain.inputs = given;
   plain.input_count = 3;
   bool ok = check_scale(node, RESULT);
-  for (uint32_t k = 0; ok && k < 2; k++) {
+  for (uint32_t k = 0; ok && k < 2; ++k) {
     ok = leati_ref_input(node, at[k]) != NULL && check_scale(node, at[k] + 1);
     if (ok) {
       requantise(node, at[k], RESULT, &parts[k]);
@@ -214,19 +214,19 @@ static bool run_where(leati_ref_node *node) {
   }
   ok = ok && (leati_ref_run_of(leati_ref_elementwise, &plain) || leati_ref_fail(node, "%s", plain.error));
   node->outputs[0] = plain.outputs[0];
-  for (uint32_t k = 0; ok && k < 2; k++) {
-    for (int64_t i = 0; i < parts[k].count; i++) {
+  for (uint32_t k = 0; ok && k < 2; ++k) {
+    for (int64_t i = 0; i < parts[k].count; ++i) {
       parts[k].i[i] = (int64_t)parts[k].bound[i];
     }
   }
   if (ok && leati_ref_run_of(leati_ref_elementwise, &plain)) {
     node->outputs[0].bound = leati_ref_alloc(plain.outputs[0].count, sizeof(double));
-    for (int64_t i = 0; i < plain.outputs[0].count; i++) {
+    for (int64_t i = 0; i < plain.outputs[0].count; ++i) {
       node->outputs[0].bound[i] = (double)plain.outputs[0].i[i];
     }
     leati_ref_tensor_clear(&plain.outputs[0]);
   }
-  for (uint32_t k = 0; k < 2; k++) {
+  for (uint32_t k = 0; k < 2; ++k) {
     leati_ref_tensor_clear(&parts[k]);
   }
   return ok;

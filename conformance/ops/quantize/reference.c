@@ -21,7 +21,7 @@ static bool scale_shape_fits(const leati_ref_tensor *x, const leati_ref_tensor *
     return scale->rank == 1 && scale->dims[0] == x->dims[by->axis];
   }
   bool fits = scale->rank == x->rank;
-  for (int32_t d = 0; fits && d < x->rank; d++) {
+  for (int32_t d = 0; fits && d < x->rank; ++d) {
     fits = scale->dims[d] == (d == by->axis ? (x->dims[d] + by->block - 1) / by->block : x->dims[d]);
   }
   return fits;
@@ -39,7 +39,7 @@ static bool find_scales(leati_ref_node *node, scales *by) {
   bool fits = by->one || scale_shape_fits(x, scale, by);
   const bool alike = by->one && zero != NULL && zero->count == 1 && zero->rank <= 1;
   fits = fits && (zero == NULL || alike || zero->rank == scale->rank);
-  for (int32_t d = 0; fits && zero != NULL && !alike && d < scale->rank; d++) {
+  for (int32_t d = 0; fits && zero != NULL && !alike && d < scale->rank; ++d) {
     fits = zero->dims[d] == scale->dims[d];
   }
   return fits || leati_ref_fail(node, "%s: shapes that do not go together", node->name);
@@ -79,7 +79,7 @@ static bool run_dequantize(leati_ref_node *node) {
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, type, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const int64_t at = scale_at(&by, x, scale, k);
     /* The difference becomes a float32, and is exact for integers of up to 16 bits; the product is rounded once. */
     y->f[k] = (double)(x->i[k] - (zero != NULL ? zero->i[at] : 0)) * scale->f[at];
@@ -114,7 +114,7 @@ static bool run_quantize(leati_ref_node *node) {
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, type, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const int64_t at = scale_at(&by, x, scale, k);
     y->i[k] = quantized(precision, x->f[k], scale->f[at], zero != NULL ? zero->i[at] : 0, type);
   }
@@ -123,7 +123,7 @@ static bool run_quantize(leati_ref_node *node) {
 
 leati_ref_dynamic leati_ref_dynamic_of(const leati_ref_tensor *x) {
   double low = 0, high = 0;
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     low = fmin(low, x->f[k]);
     high = fmax(high, x->f[k]);
   }
@@ -146,7 +146,7 @@ static bool run_dynamic_quantize(leati_ref_node *node) {
   leati_ref_tensor_init(&node->outputs[2], LEATI_REF_UINT8, 0, NULL);
   node->outputs[1].f[0] = by.scale;
   node->outputs[2].i[0] = by.zero;
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     node->outputs[0].i[k] = leati_ref_dynamic_byte(by, x->f[k]);
   }
   return true;
@@ -170,7 +170,7 @@ void leati_ref_quantise(leati_ref_tensor *y, int64_t k, double low, double high,
 
 bool leati_ref_quantise_output(leati_ref_node *node, const leati_ref_tensor *scale, const leati_ref_tensor *zero) {
   leati_ref_tensor x = node->outputs[0];
-  for (int64_t k = 0; k < x.count && leati_ref_string_is(node, "activation", "", "Relu"); k++) {
+  for (int64_t k = 0; k < x.count && leati_ref_string_is(node, "activation", "", "Relu"); ++k) {
     x.f[k] = fmax(x.f[k], 0);
   }
   if (scale == NULL) {
@@ -179,7 +179,7 @@ bool leati_ref_quantise_output(leati_ref_node *node, const leati_ref_tensor *sca
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, zero != NULL ? zero->type : LEATI_REF_UINT8, x.rank, x.dims);
   y->bound = leati_ref_alloc(y->count, sizeof(double));
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     leati_ref_quantise(y, k, x.f[k] - x.bound[k], x.f[k] + x.bound[k], scale->f[0], zero != NULL ? zero->i[0] : 0);
   }
   leati_ref_tensor_clear(&x);

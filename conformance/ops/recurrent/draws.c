@@ -24,15 +24,17 @@ static void draw_activations(leati_draw *d, int64_t count) {
                                       "ScaledTanh", "HardSigmoid", "Elu",  "Softsign", "Softplus"};
   const char *chosen[LEAT_DRAW_RANK];
   double numbers[LEAT_DRAW_RANK];
-  for (int64_t k = 0; k < count; k++) {
-    chosen[k] = names[leati_draw_int(d, 0, (int64_t)(sizeof names / sizeof names[0]) - 1)];
+  for (int64_t k = 0; k < count; ++k) {
+    chosen[k] = names[leati_draw_int(d, 0, (int64_t)(sizeof(names) / sizeof(names[0])) - 1)];
     numbers[k] = (double)leati_draw_int(d, 1, 6) / 4;
   }
   leati_draw_attribute_strings(d, "activations", (int32_t)count, chosen);
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_floats(d, "activation_alpha", (int32_t)leati_draw_int(d, 0, count), numbers);
-  if (leati_draw_chance(d, 60))
+  }
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_floats(d, "activation_beta", (int32_t)leati_draw_int(d, 0, count), numbers);
+  }
 }
 
 static sizes draw_sizes(leati_draw *d) {
@@ -55,15 +57,18 @@ static sizes draw_sizes(leati_draw *d) {
     s.batch_first = leati_draw_chance(d, 70);
     leati_draw_attribute_int(d, "layout", s.batch_first);
   }
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "hidden_size", s.units);
+  }
   /* Activations without a bound grow from step to step beyond what float32 holds, unless what goes into them has one.
    */
   const bool named = leati_draw_chance(d, 40);
-  if (named || leati_draw_chance(d, 40))
+  if (named || leati_draw_chance(d, 40)) {
     leati_draw_attribute_float(d, "clip", (double)leati_draw_int(d, 1, 8) / 4);
-  if (named)
+  }
+  if (named) {
     draw_activations(d, s.directions * (s.gates == 4 ? 3 : s.gates == 3 ? 2 : 1));
+  }
   return s;
 }
 
@@ -73,8 +78,9 @@ static void add_scale(leati_draw *d, const sizes *s, uint64_t type) {
   const int64_t dims[] = {s->directions, s->gates * s->units};
   const int32_t rank = (int32_t)leati_draw_int(d, 1, 2);
   leati_draw_tensor *const scale = leati_draw_input(d, LEAT_TYPE_FLOAT32, rank, dims);
-  for (int64_t k = 0; k < s->directions * (rank == 2 ? dims[1] : 1); k++)
+  for (int64_t k = 0; k < s->directions * (rank == 2 ? dims[1] : 1); ++k) {
     leati_draw_set(scale, k, g_rand_double_range(d->rand, 0.0005, 0.01));
+  }
   leati_draw_bytes(d, leati_draw_input(d, type, rank, dims));
 }
 
@@ -91,8 +97,9 @@ static void layer(leati_draw *d) {
   add(d, 100, type, 3, x);
   add(d, 100, weights, 3, w);
   add(d, 100, weights, 3, r);
-  for (uint32_t i = 1; i < 3 && bytes; i++)
+  for (uint32_t i = 1; i < 3 && bytes; ++i) {
     leati_draw_bytes(d, &d->inputs[i]);
+  }
   add(d, 60, type, 2, b);
   add(d, 50, LEAT_TYPE_INT32, 1, &s.batch);
   add(d, 50, type, 3, state);
@@ -100,12 +107,15 @@ static void layer(leati_draw *d) {
     add(d, 50, type, 3, state);
     add(d, 40, type, 2, p);
   }
-  for (int i = 0; i < 2 && bytes; i++)
+  for (int i = 0; i < 2 && bytes; ++i) {
     add_scale(d, &s, weights);
-  if (leati_draw_chance(d, 40))
+  }
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_int(d, "input_forget", leati_draw_int(d, 0, 1));
-  if (leati_draw_chance(d, 60))
+  }
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "linear_before_reset", leati_draw_int(d, 0, 1));
+  }
   d->output_count = d->info->max_outputs;
 }
 

@@ -49,7 +49,7 @@ typedef struct layer {
  */
 
 static void scale(leati_ref_tensor *x, double by, double and) {
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const number y = sum(product((number){x->f[k], x->bound[k]}, exactly(by)), exactly(and));
     x->f[k] = y.value;
     x->bound[k] = y.bound;
@@ -83,16 +83,16 @@ static bool activate(const layer *l, int64_t direction, int64_t which, leati_ref
   float parameters[2] = {0, 0};
   uint64_t count = 0;
   char name[32] = "";
-  for (int64_t k = 0; k <= wanted; k++) {
+  for (int64_t k = 0; k <= wanted; ++k) {
     const char *const otherwise = standard[l->gates == 4 ? 0 : l->gates == 3 ? 1 : 2][k % l->activations];
     const uint64_t length = names != NULL ? names->lengths[k] : strlen(otherwise);
-    if (length >= sizeof name) {
+    if (length >= sizeof(name)) {
       return leati_ref_fail(l->node, "an activation with a long name");
     }
     memcpy(name, names != NULL ? names->strings[k] : otherwise, length);
     name[length] = '\0';
     count = 0;
-    for (size_t f = 0; f < sizeof with / sizeof with[0]; f++) {
+    for (size_t f = 0; f < sizeof(with) / sizeof(with[0]); ++f) {
       if (strcmp(with[f].name, name) == 0) {
         parameters[0] = with[f].alpha ? next_of(alphas, &alpha, with[f].otherwise[0]) : 0;
         parameters[1] = with[f].beta ? next_of(betas, &beta, with[f].otherwise[1]) : 0;
@@ -188,11 +188,11 @@ static double within(double x, double low, double high) {
 /* What states stand for when each row of them is quantised by its own range. A state that is off by little may become
  * the next byte, which is off by a scale. */
 static void quantize_states(const layer *l, const leati_ref_tensor *h, leati_ref_tensor *out) {
-  for (int64_t b = 0; b < l->batch; b++) {
+  for (int64_t b = 0; b < l->batch; ++b) {
     /* Of all that they may be, the narrowest and the widest range. */
     double low[2] = {0, 0}, high[2] = {0, 0};
-    for (int64_t k = b * l->units; k < (b + 1) * l->units; k++) {
-      for (int wide = 0; wide < 2; wide++) {
+    for (int64_t k = b * l->units; k < (b + 1) * l->units; ++k) {
+      for (int wide = 0; wide < 2; ++wide) {
         const double off = wide != 0 ? h->bound[k] : -h->bound[k];
         low[wide] = fmin(low[wide], h->f[k] - off);
         high[wide] = fmax(high[wide], h->f[k] + off);
@@ -202,7 +202,7 @@ static void quantize_states(const layer *l, const leati_ref_tensor *h, leati_ref
     const bool flat = narrow < 2 * FLT_MIN; /* its scale may be 1 */
     const double least_zero = flat ? 0 : within(least_whole(-low[0] / (high[1] - low[0]) * 255), 0, 255);
     const double most_zero = flat ? 255 : within(most_whole(-low[1] / (high[0] - low[1]) * 255), 0, 255);
-    for (int64_t k = b * l->units; k < (b + 1) * l->units; k++) {
+    for (int64_t k = b * l->units; k < (b + 1) * l->units; ++k) {
       const double from = h->f[k] - h->bound[k], to = h->f[k] + h->bound[k];
       double least = -255 * wide, most = 255 * wide;
       if (!flat) {
@@ -223,14 +223,14 @@ static number input_sum(const layer *l, int64_t direction, int64_t gate, int64_t
   if (l->w_scale != NULL) {
     const int64_t own = gate * l->units + unit;
     double total = 0;
-    for (int64_t k = 0; k < l->input; k++) {
+    for (int64_t k = 0; k < l->input; ++k) {
       total += (double)(leati_ref_dynamic_byte(l->x_by, l->x->f[row * l->input + k]) - l->x_by.zero) *
                weight_of(l->w, l->w_zero, direction, k, own);
     }
     return scaled_sum(total, 0, l->x_by.scale * scale_of(l->w, l->w_scale, direction, own));
   }
   leati_ref_products p = {0};
-  for (int64_t k = 0; k < l->input; k++) {
+  for (int64_t k = 0; k < l->input; ++k) {
     leati_ref_add_product(&p, l->x->f[row * l->input + k], l->w->f[column * l->input + k]);
   }
   double bound = leati_ref_bound_products(l->input, &p, l->x->type == LEATI_REF_FLOAT32);
@@ -246,7 +246,7 @@ static number state_sum(const layer *l, int64_t direction, int64_t gate, const l
   const int64_t row = (direction * l->gates + gate) * l->units + unit;
   const int64_t column = gate * l->units + unit;
   double total = 0, magnitude = 0, off = 0;
-  for (int64_t k = 0; k < l->units; k++) {
+  for (int64_t k = 0; k < l->units; ++k) {
     const double weight =
         l->r_scale != NULL ? weight_of(l->r, l->r_zero, direction, k, column) : l->r->f[row * l->units + k];
     const number x = at(h, b * l->units + k);
@@ -309,8 +309,8 @@ static int64_t time_of(const layer *l, int64_t direction, int64_t step, int64_t 
 }
 
 #define EACH(l, b, u)                      \
-  for (int64_t b = 0; b < (l)->batch; b++) \
-    for (int64_t u = 0; u < (l)->units; u++)
+  for (int64_t b = 0; b < (l)->batch; ++b) \
+    for (int64_t u = 0; u < (l)->units; ++u)
 
 /* Fills a gate for all rows that the step is in, and applies an activation. */
 static bool fill_gate(const layer *l, int64_t direction, int64_t gate, int64_t step, const leati_ref_tensor *h,
@@ -415,7 +415,7 @@ static bool run_direction(const layer *l, int64_t direction) {
   states s = {.h = plane(l), .c = plane(l), .multiplied = plane(l)};
   leati_ref_tensor g[GATES_MOST];
   bool ok = true;
-  for (int i = 0; i < GATES_MOST; i++) {
+  for (int i = 0; i < GATES_MOST; ++i) {
     g[i] = plane(l);
   }
   EACH(l, b, u) {
@@ -423,7 +423,7 @@ static bool run_direction(const layer *l, int64_t direction) {
     s.h.f[b * l->units + u] = l->initial_h != NULL ? l->initial_h->f[from] : 0;
     s.c.f[b * l->units + u] = l->initial_c != NULL ? l->initial_c->f[from] : 0;
   }
-  for (int64_t step = 0; step < l->steps && ok; step++) {
+  for (int64_t step = 0; step < l->steps && ok; ++step) {
     ok = l->gates == 4   ? step_lstm(l, direction, step, &s, g)
          : l->gates == 3 ? step_gru(l, direction, step, &s, g)
                          : step_rnn(l, direction, step, &s, g);
@@ -437,11 +437,11 @@ static bool run_direction(const layer *l, int64_t direction) {
   EACH(l, b, u) {
     const bool lives = length_of(l, b) > 0;
     const leati_ref_tensor *const last[] = {&s.h, &s.c};
-    for (uint32_t o = 1; o < node->output_count; o++) {
+    for (uint32_t o = 1; o < node->output_count; ++o) {
       put(&node->outputs[o], state_at(l, direction, b, u), lives ? at(last[o - 1], b * l->units + u) : exactly(0));
     }
   }
-  for (int i = 0; i < GATES_MOST; i++) {
+  for (int i = 0; i < GATES_MOST; ++i) {
     leati_ref_tensor_clear(&g[i]);
   }
   leati_ref_tensor_clear(&s.h);
@@ -452,7 +452,7 @@ static bool run_direction(const layer *l, int64_t direction) {
 
 static bool has_shape(const leati_ref_tensor *tensor, int32_t rank, const int64_t *dims) {
   bool has = tensor == NULL || tensor->rank == rank;
-  for (int32_t d = 0; has && tensor != NULL && d < rank; d++) {
+  for (int32_t d = 0; has && tensor != NULL && d < rank; ++d) {
     has = tensor->dims[d] == dims[d];
   }
   return has;
@@ -509,13 +509,13 @@ static bool run_layer(leati_ref_node *node, int64_t gates, int64_t activations) 
       (names != NULL && names->count < (uint64_t)(activations * l.directions))) {
     return leati_ref_fail(node, "%s: shapes or activations do not fit", node->name);
   }
-  for (uint32_t o = 0; o < node->output_count; o++) {
+  for (uint32_t o = 0; o < node->output_count; ++o) {
     const int64_t y[2][4] = {{l.steps, l.directions, l.batch, l.units}, {l.batch, l.steps, l.directions, l.units}};
     const int64_t last[] = {outer, inner, l.units};
     leati_ref_tensor_init(&node->outputs[o], l.x->type, o == 0 ? 4 : 3, o == 0 ? y[l.batch_first] : last);
   }
   bool ok = true;
-  for (int64_t direction = 0; direction < l.directions && ok; direction++) {
+  for (int64_t direction = 0; direction < l.directions && ok; ++direction) {
     ok = run_direction(&l, direction);
   }
   return ok;

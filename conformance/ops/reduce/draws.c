@@ -30,15 +30,19 @@ static void top_k(leati_draw *d) {
   leati_draw_list(d, LEAT_TYPE_INT64, 1, k);
   /* Equal ones. */
   const bool few = leati_draw_chance(d, 40);
-  for (int64_t i = 0; few && i < x->count; i++)
+  for (int64_t i = 0; few && i < x->count; ++i) {
     leati_draw_set(x, i, (double)leati_draw_int(d, 0, 2));
-  if (axis != -1 || leati_draw_chance(d, 50))
+  }
+  if (axis != -1 || leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "axis", axis);
-  if (leati_draw_chance(d, 60))
+  }
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "largest", leati_draw_int(d, 0, 1));
+  }
   /* Several come in any order if they need not be sorted. */
-  if (leati_draw_chance(d, 30))
+  if (leati_draw_chance(d, 30)) {
     leati_draw_attribute_int(d, "sorted", leati_draw_int(d, k[0] > 1, 1));
+  }
   d->output_count = 2;
 }
 

@@ -143,10 +143,10 @@ static void finish(leati_ref_node *node, const accumulator *a, int64_t at) {
 static void fold_all(leati_ref_node *node, const bool *reduced, const int64_t *kept, accumulator *all_of, bool powers) {
   const leati_ref_tensor *x = node->inputs[0];
   bool largest = strcmp(node->name, "ReduceMin") != 0;
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(x->rank, x->dims, k, index);
-    for (int32_t d = 0; d < x->rank; d++) {
+    for (int32_t d = 0; d < x->rank; ++d) {
       index[d] = reduced[d] ? 0 : index[d];
     }
     accumulator *a = &all_of[leati_ref_ravel(x->rank, kept, index)];
@@ -169,28 +169,28 @@ static bool run_reduce(leati_ref_node *node) {
   bool reduced[LEAT_MAX_RANK] = {false};
   /* "noop": every element is the reduction of itself. */
   bool all = count <= 0 && leati_ref_int(node, "noop_with_empty_axes", 0) == 0;
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     reduced[d] = all;
   }
-  for (int32_t k = 0; k < count; k++) {
+  for (int32_t k = 0; k < count; ++k) {
     reduced[axes[k]] = true;
   }
   int64_t kept[LEAT_MAX_RANK];
   int64_t dims[LEAT_MAX_RANK];
   int32_t rank = 0;
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     kept[d] = reduced[d] ? 1 : x->dims[d];
     if (keep || !reduced[d]) {
       dims[rank++] = kept[d];
     }
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, rank, dims);
-  accumulator *all_of = leati_ref_alloc(node->outputs[0].count, sizeof *all_of);
+  accumulator *all_of = leati_ref_alloc(node->outputs[0].count, sizeof(*all_of));
   fold_all(node, reduced, kept, all_of, false);
   if (strcmp(node->name, "ReduceLogSumExp") == 0) {
     fold_all(node, reduced, kept, all_of, true);
   }
-  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+  for (int64_t k = 0; k < node->outputs[0].count; ++k) {
     finish(node, &all_of[k], k);
   }
   free(all_of);
@@ -219,7 +219,7 @@ static bool run_arg_max(leati_ref_node *node) {
   int64_t dims[LEAT_MAX_RANK];
   int32_t rank = 0;
   int64_t inner = 1;
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     if (d != axis || keep) {
       dims[rank++] = d == axis ? 1 : x->dims[d];
     }
@@ -230,10 +230,10 @@ static bool run_arg_max(leati_ref_node *node) {
   if (length == 0 && node->outputs[0].count > 0) {
     return leati_ref_fail(node, "%s over nothing is undefined", node->name);
   }
-  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+  for (int64_t k = 0; k < node->outputs[0].count; ++k) {
     int64_t base = k / inner * inner * length + k % inner;
     int64_t best = 0;
-    for (int64_t n = 1; n < length; n++) {
+    for (int64_t n = 1; n < length; ++n) {
       bool less = comes_first(x, base + best * inner, base + n * inner, most);
       bool more = comes_first(x, base + n * inner, base + best * inner, most);
       if (more || (last && !less)) {
@@ -275,17 +275,17 @@ static bool run_top_k(leati_ref_node *node) {
   }
   const int64_t k = wanted->i[0];
   int64_t dims[LEAT_MAX_RANK], inner = 1;
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     dims[d] = d == axis ? k : x->dims[d];
     inner *= d > axis ? x->dims[d] : 1;
   }
-  for (uint32_t o = 0; o < node->output_count; o++) {
+  for (uint32_t o = 0; o < node->output_count; ++o) {
     leati_ref_tensor_init(&node->outputs[o], o == 0 ? x->type : LEATI_REF_INT64, x->rank, dims);
   }
-  for (int64_t row = 0; k > 0 && row < x->count / size; row++) {
+  for (int64_t row = 0; k > 0 && row < x->count / size; ++row) {
     const int64_t from = row / inner * size * inner + row % inner, to = row / inner * k * inner + row % inner;
     int64_t before = -1;
-    for (int64_t rank = 0; rank < k; rank++) {
+    for (int64_t rank = 0; rank < k; ++rank) {
       /* The first of those that come behind the one before. */
       int64_t next = -1;
       for (int64_t i = from; i < from + size * inner; i += inner) {

@@ -23,7 +23,7 @@ static void causal_conv(leati_draw *d) {
   /* The channels may be several dimensions where they are last. */
   const int32_t rank = last ? leati_draw_rank(d, 3, 4) : 3, axis = last ? 1 : 2;
   int64_t x[4], state[4], channels = 1;
-  for (int32_t k = 0; k < rank; k++) {
+  for (int32_t k = 0; k < rank; ++k) {
     x[k] = state[k] = leati_draw_int(d, least, k == axis ? 7 : 4);
     channels *= k == 0 || k == axis ? 1 : x[k];
   }
@@ -84,10 +84,12 @@ static void linear_attention(leati_draw *d) {
   leati_draw_attribute_int(d, "q_num_heads", query_heads);
   leati_draw_attribute_int(d, "kv_num_heads", heads);
   leati_draw_attribute_string(d, "update_rule", rules[rule]);
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_float(d, "scale", leati_draw_chance(d, 50) ? 0 : 0.75);
-  if (leati_draw_chance(d, 50))
+  }
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "chunk_size", leati_draw_int(d, 0, 64));
+  }
   leati_draw_attribute_int(d, "state_window", 0);
   d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
 }

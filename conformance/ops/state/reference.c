@@ -23,7 +23,7 @@ static double sigmoid(double x, double *out_relative) {
 }
 
 static bool has_shape(const leati_ref_tensor *tensor, int32_t rank, const int64_t *dims) {
-  return tensor == NULL || (tensor->rank == rank && memcmp(tensor->dims, dims, (size_t)rank * sizeof dims[0]) == 0);
+  return tensor == NULL || (tensor->rank == rank && memcmp(tensor->dims, dims, (size_t)rank * sizeof(dims[0])) == 0);
 }
 
 /* ---- CausalConvWithState ------------------------------------------------------------------------------------------
@@ -61,13 +61,13 @@ static bool run_causal_conv(leati_ref_node *node) {
   const int32_t axis = c.last ? 1 : 2;
   c.positions = x->dims[axis];
   c.channels = 1;
-  for (int32_t d = 1; d < x->rank; d++) {
+  for (int32_t d = 1; d < x->rank; ++d) {
     c.channels *= d != axis ? x->dims[d] : 1;
   }
   const int64_t taps = weights->dims[2];
   c.held = (taps - 1) * dilation;
   int64_t state[LEAT_MAX_RANK];
-  memcpy(state, x->dims, sizeof state);
+  memcpy(state, x->dims, sizeof(state));
   state[axis] = c.held;
   if (weights->dims[0] != c.channels || weights->dims[1] != 1 || !has_shape(bias, 1, &c.channels) ||
       !has_shape(c.past, x->rank, state)) {
@@ -78,13 +78,13 @@ static bool run_causal_conv(leati_ref_node *node) {
   if (node->output_count > 1) {
     leati_ref_tensor_init(&node->outputs[1], x->type, x->rank, state);
   }
-  for (int64_t batch = 0; batch < x->dims[0]; batch++) {
-    for (int64_t channel = 0; channel < c.channels; channel++) {
-      for (int64_t t = 0; t < c.positions; t++) {
+  for (int64_t batch = 0; batch < x->dims[0]; ++batch) {
+    for (int64_t channel = 0; channel < c.channels; ++channel) {
+      for (int64_t t = 0; t < c.positions; ++t) {
         const int64_t at = place_of(&c, batch, channel, t, c.positions);
         double sum = bias != NULL ? bias->f[channel] : 0;
         double magnitude = fabs(sum);
-        for (int64_t k = 0; k < taps; k++) {
+        for (int64_t k = 0; k < taps; ++k) {
           const double term =
               weights->f[channel * taps + k] * number_at(&c, batch, channel, t - (taps - 1 - k) * dilation);
           sum += term;
@@ -96,7 +96,7 @@ static bool run_causal_conv(leati_ref_node *node) {
           y->f[at] = silu(sum, y->bound[at], &y->bound[at]);
         }
       }
-      for (int64_t p = 0; node->output_count > 1 && p < c.held; p++) {
+      for (int64_t p = 0; node->output_count > 1 && p < c.held; ++p) {
         node->outputs[1].f[place_of(&c, batch, channel, p, c.held)] =
             number_at(&c, batch, channel, c.positions + p - c.held);
       }
@@ -127,7 +127,7 @@ static number sum(number a, number b) {
 /* The sum of the products of a column with a row of exact numbers. */
 static number products(const number *column, int64_t step, const double *row, int64_t count) {
   double total = 0, magnitude = 0, off = 0;
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; ++i) {
     total += column[i * step].value * row[i];
     magnitude += fabs(row[i]) * (fabs(column[i * step].value) + column[i * step].off);
     off += fabs(row[i]) * column[i * step].off;
@@ -145,15 +145,15 @@ typedef struct linear {
 static void change(const linear *l, int64_t token, int64_t head, number *state) {
   const double *const key = l->key->f + (token * l->key_heads + head * l->key_heads / l->heads) * l->key_size;
   const bool by_head = l->decay != NULL && l->decay->dims[2] == l->heads;
-  for (int64_t i = 0; i < l->key_size && l->decay != NULL; i++) {
+  for (int64_t i = 0; i < l->key_size && l->decay != NULL; ++i) {
     const int64_t at = token * l->heads + head;
     const double g = l->decay->f[by_head ? at : at * l->key_size + i];
     const number faded = {exp(g), isinf(exp(g)) ? 0 : exp(g) * leati_ref_bound_exp(g) + FLT_MIN};
-    for (int64_t j = 0; j < l->value_size; j++) {
+    for (int64_t j = 0; j < l->value_size; ++j) {
       state[i * l->value_size + j] = product(state[i * l->value_size + j], faded);
     }
   }
-  for (int64_t j = 0; j < l->value_size; j++) {
+  for (int64_t j = 0; j < l->value_size; ++j) {
     number put = {l->value->f[(token * l->heads + head) * l->value_size + j], 0};
     if (l->beta != NULL) {
       number given = products(state + j, l->value_size, key, l->key_size);
@@ -161,7 +161,7 @@ static void change(const linear *l, int64_t token, int64_t head, number *state) 
       const int64_t betas = l->beta->dims[2];
       put = product((number){l->beta->f[token * betas + (betas == 1 ? 0 : head)], 0}, sum(put, given));
     }
-    for (int64_t i = 0; i < l->key_size; i++) {
+    for (int64_t i = 0; i < l->key_size; ++i) {
       number *const at = &state[i * l->value_size + j];
       *at = sum(*at, product((number){key[i], 0}, put));
     }
@@ -170,9 +170,9 @@ static void change(const linear *l, int64_t token, int64_t head, number *state) 
 
 static void read(const linear *l, int64_t token, int64_t head, const number *state, leati_ref_tensor *y) {
   const int64_t reads = l->query_heads > l->heads ? l->query_heads / l->heads : 1;
-  for (int64_t g = 0; g < reads; g++) {
+  for (int64_t g = 0; g < reads; ++g) {
     const int64_t from = l->query_heads < l->heads ? head * l->query_heads / l->heads : head * reads + g;
-    for (int64_t j = 0; j < l->value_size; j++) {
+    for (int64_t j = 0; j < l->value_size; ++j) {
       const number out = product(
           (number){l->scale, fabs(l->scale) * 4 * LEATI_REF_ULP},
           products(state + j, l->value_size, l->query->f + (token * l->query_heads + from) * l->key_size, l->key_size));
@@ -199,7 +199,7 @@ static bool read_linear(leati_ref_node *node, linear *l) {
                 .scale = (double)leati_ref_float(node, "scale", 0)};
   const leati_ref_tensor *const all[] = {l->query, l->key, l->value, l->decay, l->beta};
   bool fits = l->heads >= 1 && l->query_heads >= 1 && fades == (l->decay != NULL) && delta == (l->beta != NULL);
-  for (size_t i = 0; i < sizeof all / sizeof all[0] && fits; i++) {
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) && fits; ++i) {
     fits = all[i] == NULL ||
            (all[i]->rank == 3 && all[i]->dims[0] == l->query->dims[0] && all[i]->dims[1] == l->query->dims[1]);
   }
@@ -237,17 +237,17 @@ static bool run_linear_attention(leati_ref_node *node) {
     leati_ref_tensor_init(&node->outputs[1], l.past != NULL ? l.past->type : l.query->type, 4, present);
   }
   const int64_t size = l.key_size * l.value_size;
-  number *const state = leati_ref_alloc(size, sizeof *state);
-  for (int64_t head = 0; head < l.batch * l.heads; head++) {
-    for (int64_t k = 0; k < size; k++) {
+  number *const state = leati_ref_alloc(size, sizeof(*state));
+  for (int64_t head = 0; head < l.batch * l.heads; ++head) {
+    for (int64_t k = 0; k < size; ++k) {
       state[k] = (number){l.past != NULL ? l.past->f[head * size + k] : 0, 0};
     }
-    for (int64_t t = 0; t < l.tokens; t++) {
+    for (int64_t t = 0; t < l.tokens; ++t) {
       const int64_t token = head / l.heads * l.tokens + t;
       change(&l, token, head % l.heads, state);
       read(&l, token, head % l.heads, state, &node->outputs[0]);
     }
-    for (int64_t k = 0; k < size && node->output_count > 1; k++) {
+    for (int64_t k = 0; k < size && node->output_count > 1; ++k) {
       node->outputs[1].f[head * size + k] = state[k].value;
       node->outputs[1].bound[head * size + k] = state[k].off;
     }
@@ -267,10 +267,10 @@ static bool run_gate(leati_ref_node *node) {
       !has_shape(b, a->rank, a->dims) || (b == NULL && node->output_count > 1)) {
     return leati_ref_fail(node, "%s: shapes do not fit", node->name);
   }
-  for (uint32_t o = 0; o < node->output_count; o++) {
+  for (uint32_t o = 0; o < node->output_count; ++o) {
     leati_ref_tensor_init(&node->outputs[o], a->type, a->rank, a->dims);
   }
-  for (int64_t k = 0; k < a->count; k++) {
+  for (int64_t k = 0; k < a->count; ++k) {
     const double scale = node->inputs[2]->f[k % heads];
     const double x = a->f[k] + node->inputs[1]->f[k % heads];
     const double raised = exp(-fabs(x)), tail = log1p(raised), plus = fmax(x, 0) + tail;

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""dialect.py TREE: one dialect of C where clang-format leaves a choice.
+
+The body of if, else, for and while stands in braces; what a loop counts up or down by one is written ++i; endless loops
+are for (;;); sizeof has parentheses.
+"""
+import re
+
+import lint
+
+CHECKED = re.compile(r'^(?!tests/abi/v\d|docs/|examples/).*\.[ch]$')
+# In another dialect, from before there was this check: to be brought over and taken out here.
+LEFT = re.compile(r'^(conformance/ops/\w+/|host-shim/onnxruntime/(capability|control_flow)\.c$)')
+BARE = 'a body without braces'
+RULES = [
+    (re.compile(r'^(?!\s*#)\s*(?:\} )?(?:else|(?:else )?(?:if|for) \(.*\))\s*(?:\\)?$', re.M),
+     BARE),
+    (re.compile(r'\bfor \([^;]*;[^;]*;[^;{}]*\w(?:\+\+|--)[,)]'), 'a loop that counts with i++ or i--; write ++i'),
+    (re.compile(r'\bwhile \((?:1|true|TRUE)\)'), 'while (true); write for (;;)'),
+    (re.compile(r'\bsizeof [\w*]'), 'sizeof without parentheses'),
+]
+
+
+def check(tree):
+    for path in tree.files:
+        if not CHECKED.match(path) or LEFT.match(path):
+            continue
+        code = lint.strip_comments(tree.text(path))
+        for rule, what in RULES:
+            for match in rule.finditer(code):
+                # A condition of several lines goes on.
+                if what == BARE and match.group(0).count('(') != match.group(0).count(')'):
+                    continue
+                yield f'{path}:{code.count(chr(10), 0, match.start()) + 1}: {what}'
+
+
+CANARIES = [
+    ({'plugin/a.c': 'void f(void) {\n  if (x)\n    g();\n}\n'}, 'plugin/a.c:2: a body without braces'),
+    ({'plugin/a.c': 'void f(void) {\n  if (x) {\n    g();\n  } else\n    h();\n}\n'}, 'a body without braces'),
+    ({'tools/a.h': '#define F(x)  \\\n  for (;;)    \\\n    g(x)\n'}, 'a body without braces'),
+    ({'plugin/a.c': 'for (int i = 0; i < n; i++) {\n'}, 'write ++i'),
+    ({'plugin/a.c': 'while (true) {\n'}, 'write for (;;)'),
+    ({'plugin/a.c': 'x = sizeof y;\n'}, 'sizeof without parentheses'),
+    ({'plugin/a.c': 'for (int i = 0; i < n; ++i) {\n  x[j++] = sizeof(y);\n}\n#if defined(X)\n#else\n#endif\n'}, None),
+]
+
+if __name__ == '__main__':
+    lint.main(check, CANARIES)
