@@ -24,7 +24,7 @@ OPERATOR_ROOMS = {
     'product': ['core', 'elementwise', 'reduce', 'norm', 'quantize'],
     'conv': ['core', 'elementwise', 'reduce', 'product'],
     'image': ['core'],
-    'attention': ['core', 'norm', 'product'],
+    'attention': ['core', 'elementwise', 'norm', 'product'],
     'recurrent': ['core', 'elementwise', 'product', 'quantize'],
     'state': ['core', 'elementwise', 'reduce'],
     'experts': ['core', 'reduce'],

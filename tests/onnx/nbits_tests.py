@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares products with weights of few bits on Leat with ONNX Runtime's CPU provider: MatMulNBits (com.microsoft) of 4
-and 8 bits, and MatMul of what DequantizeLinear gives.
+"""Compares products with weights of few bits on Leat with ONNX Runtime's CPU provider: MatMulNBits (com.microsoft) of
+2, 4 and 8 bits, and MatMul of what DequantizeLinear gives.
 
 usage: nbits_tests.py LIBRARY
 
@@ -22,6 +22,11 @@ SHAPES = [(1, 1304), (2, 3, 72), (40, 72)]
 ZEROS = ("none", "packed", "flat", "float")
 
 
+def pack(numbers, bits):
+    """Rows of numbers of so many bits in bytes, the first in the lowest bits."""
+    return sum(numbers[:, i::8 // bits] << i * bits for i in range(8 // bits))
+
+
 def make_case(rng, dtype, shape, bits, block, zeros, indexed=False):
     """A model as bytes, its input, and the weights that it stands for; if `indexed` each k says the block of its
     scale."""
@@ -30,15 +35,14 @@ def make_case(rng, dtype, shape, bits, block, zeros, indexed=False):
     numbers = rng.integers(0, 1 << bits, (COLUMNS, blocks * block))
     scales = rng.uniform(0.01, 0.1, (COLUMNS, blocks)).astype(dtype)
     points = np.full((COLUMNS, blocks), 1 << (bits - 1), np.float64)
-    packed = numbers if bits == 8 else numbers[:, 0::2] | numbers[:, 1::2] << 4
+    packed = pack(numbers, bits)
     inputs = {"b": packed.astype(np.uint8).reshape(COLUMNS, blocks, -1), "scales": scales}
     if zeros == "float":
         points = rng.uniform(0, (1 << bits) - 1, (COLUMNS, blocks)).astype(dtype)
         inputs["zeros"] = points
     elif zeros != "none":
         points = rng.integers(0, 1 << bits, (COLUMNS, blocks))
-        even = np.pad(points, ((0, 0), (0, blocks % 2)))
-        inputs["zeros"] = (points if bits == 8 else even[:, 0::2] | even[:, 1::2] << 4).astype(np.uint8)
+        inputs["zeros"] = pack(np.pad(points, ((0, 0), (0, -blocks % (8 // bits)))), bits).astype(np.uint8)
     if zeros == "flat":
         inputs |= {name: inputs[name].reshape(-1) for name in ("scales", "zeros")}
     names = ["a", "b", "scales", "zeros" if "zeros" in inputs else ""]
@@ -105,6 +109,10 @@ def main():
         shape, block = next(shapes), 16 << len(cases) % 4
         what = f"{np.dtype(dtype)} {list(shape)}, {bits} bits in blocks of {block}, zero points {zeros}"
         cases.append((what, make_case(rng, dtype, shape, bits, block, zeros)))
+    for zeros in ("none", "packed"):
+        shape = next(shapes)
+        what = f"float32 {list(shape)}, 2 bits in blocks of 32, zero points {zeros}"
+        cases.append((what, make_case(rng, np.float32, shape, 2, 32, zeros)))
     # The CPU provider has none of 8 bits, and takes 8 for packed zero points.
     for dtype, zeros in itertools.product((np.float32, np.float16), ("none", "float")):
         shape = next(shapes)

@@ -215,6 +215,56 @@ static void projected(leati_draw *d) {
   multi_head_attributes(d, s.heads, !by_position);
 }
 
+/* The same of bytes, each with a scale that makes numbers about 1 of them. */
+static void q_attention(leati_draw *d) {
+  const int64_t least = d->empty ? 0 : 1, one = 1;
+  const uint64_t x = leati_draw_type(d, "T1"), w = leati_draw_type(d, "T2"), type = leati_draw_type(d, "T3");
+  const int64_t depth = head_size(d, 1), size = leati_draw_int(d, least, 20);
+  const bool cached = leati_draw_chance(d, 40);
+  score_sizes s = {leati_draw_int(d, least, 3), leati_draw_int(d, 1, 3), leati_draw_int(d, least, 6), 0, 0};
+  s.past = cached ? leati_draw_int(d, 0, 30) : 0;
+  s.keys = s.past + s.queries;
+  const int64_t all = 3 * s.heads * depth;
+  const int64_t *const scales = leati_draw_chance(d, 50) ? &all : &one;
+  leati_draw_input(d, x, 3, (const int64_t[3]){s.batch, s.queries, size});
+  leati_draw_input(d, w, 2, (const int64_t[2]){size, all});
+  leati_draw_input(d, type, 1, &all)->plain = true;
+  for (uint32_t i = 0; i < 2; i++) {
+    leati_draw_tensor *const scale = leati_draw_input(d, type, i == 0 ? 0 : 1, scales);
+    scale->plain = true;
+    for (int64_t k = 0; k < scale->count; k++) {
+      leati_draw_set(scale, k, 1.0 / (double)leati_draw_int(d, 4, 16));
+    }
+  }
+  const bool by_position = key_mask(d, &s, true);
+  for (uint32_t i = 0; i < 2; i++) {
+    if (leati_draw_chance(d, 60)) {
+      leati_draw_input(d, i == 0 ? x : w, i == 0 ? 0 : 1, leati_draw_chance(d, 50) ? scales : &one);
+    } else {
+      leati_draw_absent(d);
+    }
+  }
+  if (cached) {
+    leati_draw_input(d, type, 5, (const int64_t[5]){2, s.batch, s.heads, s.past, depth})->plain = true;
+  }
+  d->output_count = leati_draw_chance(d, 60) ? 2 : 1;
+  leati_draw_attribute_int(d, "do_rotary", leati_draw_chance(d, 95) ? 0 : 1);
+  leati_draw_attribute_int(d, "past_present_share_buffer", leati_draw_chance(d, 95) ? 0 : 1);
+  multi_head_attributes(d, s.heads, !by_position);
+}
+
+static void relative_bias(leati_draw *d) {
+  const int64_t both = leati_draw_int(d, 0, 1), buckets = leati_draw_int(d, 2, 20) * (1 + both);
+  leati_draw_input(d, leati_draw_type(d, "T"), 2, (const int64_t[2]){buckets, leati_draw_int(d, d->empty ? 0 : 1, 3)});
+  for (uint32_t i = 0; i < 2; i++) {
+    leati_draw_set(leati_draw_input(d, LEAT_TYPE_INT64, (int32_t)leati_draw_int(d, 0, 1), (const int64_t[1]){1}), 0,
+                   (double)leati_draw_int(d, d->empty ? 0 : 1, 40));
+  }
+  leati_draw_attribute_int(d, "max_distance", buckets / (1 + both) / 2 + leati_draw_int(d, 1, 60));
+  if (both || leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "is_bidirectional", both);
+}
+
 /* Of attention of groups: positions of angles, what is added to scores, and sinks, each perhaps. `sizes`: batches,
  * heads, new positions, all positions. */
 static void group_query_more(leati_draw *d, uint64_t type, const int64_t sizes[4]) {
@@ -409,6 +459,8 @@ static void fused_attention(leati_draw *d) {
 const leati_draw_entry leati_draws_attention[] = {
     {"matmul", "", "Attention", NULL, attention},
     {"matmul", LEAT_MICROSOFT, "Attention", NULL, projected},
+    {"matmul", LEAT_MICROSOFT, "QAttention", NULL, q_attention},
+    {"matmul", LEAT_MICROSOFT, "RelativePositionBias", NULL, relative_bias},
     {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", NULL, multi_head},
     {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", NULL, group_query},
     {"matmul", "", "RotaryEmbedding", NULL, rotary},

@@ -101,6 +101,11 @@ typedef struct attention {
   double weight_lost; /* and what of it may be lost at the lower end of its type, of the largest weight */
 } attention;
 
+/* The type of floats of an operator, whose first inputs may be bytes before a bias of it. */
+static leati_ref_type float_of(const leati_ref_node *node) {
+  return node->inputs[leati_ref_type_is_float(node->inputs[0]->type) ? 0 : 2]->type;
+}
+
 /* Queries without batches or heads have a mask without them. */
 static int64_t mask_place(const attention *a, const int64_t at[4]) {
   const char *layout = a->q.layout;
@@ -298,7 +303,7 @@ static bool attend_all(leati_ref_node *node, attention *a) {
     dims[rank++] = *letter == 'x' ? q->heads * v->size : sizes[strchr(letters, *letter) - letters];
   }
   leati_ref_tensor *y = &node->outputs[0];
-  const leati_ref_type type = node->inputs[0]->type;
+  const leati_ref_type type = float_of(node);
   leati_ref_tensor_init(y, type, rank, dims);
   set_type(a, type);
   double *scores = leati_ref_alloc(k->positions + 1, sizeof *scores);
@@ -329,7 +334,7 @@ static bool append(leati_ref_node *node, const attention *a, const leati_ref_ten
       (past->rank != 4 || past->dims[0] != dims[0] || past->dims[1] != dims[1] || past->dims[3] != dims[3])) {
     return leati_ref_fail(node, "%s: past and new positions do not go together", node->name);
   }
-  leati_ref_tensor_init(out, node->inputs[0]->type, 4, dims);
+  leati_ref_tensor_init(out, float_of(node), 4, dims);
   for (int64_t i = 0; i < out->count; i++) {
     const int64_t e = i % dims[3];
     const int64_t s = i / dims[3] % positions;
@@ -514,7 +519,7 @@ static bool fits(const leati_ref_node *node, const attention *a, const earlier *
  * `square`: of Attention, whose masks have more forms. `present` is what becomes of keys and values. */
 static bool attend_multi_head(leati_ref_node *node, attention *a, const earlier *past, uint32_t added, bool square,
                               const leati_ref_tensor *bias, bool of_queries, leati_ref_tensor present[2]) {
-  const leati_ref_type type = node->inputs[0]->type;
+  const leati_ref_type type = float_of(node);
   operand *const parts[3] = {&a->q, &a->k, &a->v};
   leati_ref_tensor biased[3] = {0}, gathered[2] = {0}, used[2] = {0};
   int64_t width = 0;
@@ -636,8 +641,26 @@ static bool run_multi_head(leati_ref_node *node) {
   return done;
 }
 
-/* The input times the weights, and the bias. */
-static bool project(leati_ref_node *node, leati_ref_tensor *out) {
+#define NONE UINT32_MAX /* in the place of an input that an operator does not have */
+
+/* Where the inputs are of an operator that projects its input. */
+typedef struct projected_inputs {
+  uint32_t mask, past, added, past_count;
+  uint32_t x_scale, w_scale, x_zero, w_zero; /* of bytes that stand for floats; 0: there are none */
+} projected_inputs;
+
+/* Element `at` of a scale or zero point, which may be one for all, or absent. */
+static double small_at(const leati_ref_tensor *x, int64_t at, double otherwise) {
+  if (x == NULL) {
+    return otherwise;
+  }
+  const int64_t i = x->count == 1 ? 0 : at;
+  return leati_ref_type_is_float(x->type) ? x->f[i] : (double)x->i[i];
+}
+
+/* The input times the weights, and the bias. Of bytes the sum is exact; it is rounded when it becomes a float, as are
+ * the product of the scales, both together, and the sum with the bias. */
+static bool project(leati_ref_node *node, const projected_inputs *at, leati_ref_tensor *out) {
   const leati_ref_tensor *x = node->inputs[0];
   const leati_ref_tensor *w = node->inputs[1];
   const leati_ref_tensor *bias = leati_ref_input(node, 2);
@@ -645,19 +668,30 @@ static bool project(leati_ref_node *node, leati_ref_tensor *out) {
       (bias != NULL && (bias->rank != 1 || bias->count != w->dims[1]))) {
     return leati_ref_fail(node, "%s: input and weights do not go together", node->name);
   }
+  const bool bytes = at->x_scale != 0;
+  const leati_ref_tensor *x_zero = bytes ? leati_ref_input(node, at->x_zero) : NULL;
+  const leati_ref_tensor *w_zero = bytes ? leati_ref_input(node, at->w_zero) : NULL;
   const int64_t depth = w->dims[0];
   const int64_t width = w->dims[1];
-  leati_ref_tensor_init(out, x->type, 3, (const int64_t[3]){x->dims[0], x->dims[1], width});
+  leati_ref_tensor_init(out, (bytes ? bias : x)->type, 3, (const int64_t[3]){x->dims[0], x->dims[1], width});
   for (int64_t i = 0; i < out->count; i++) {
+    const int64_t column = i % width;
+    const double own = bias != NULL ? bias->f[column] : 0;
     leati_ref_products sum = {0};
     for (int64_t k = 0; k < depth; k++) {
-      leati_ref_add_product(&sum, x->f[i / width * depth + k], w->f[k * width + i % width]);
+      const int64_t in_x = i / width * depth + k, in_w = k * width + column;
+      const double a = bytes ? (double)x->i[in_x] - small_at(x_zero, 0, 0) : x->f[in_x];
+      const double b = bytes ? (double)w->i[in_w] - small_at(w_zero, column, 0) : w->f[in_w];
+      leati_ref_add_product(&sum, a, b);
     }
-    if (bias != NULL) {
-      sum.sum += bias->f[i % width];
-      sum.magnitude += fabs(bias->f[i % width]);
+    if (bytes) {
+      sum.sum *= node->inputs[at->x_scale]->f[0] * small_at(node->inputs[at->w_scale], column, 0);
+      out->f[i] = sum.sum + own;
+      out->bound[i] = leati_ref_bound_ulps(sum.sum, 3) + leati_ref_bound_ulps(fabs(sum.sum) + fabs(own), 1);
+      continue;
     }
-    out->f[i] = sum.sum;
+    sum.magnitude += fabs(own);
+    out->f[i] = sum.sum + own;
     out->bound[i] = leati_ref_bound_products(depth + 1, &sum, x->type == LEATI_REF_FLOAT32);
   }
   return true;
@@ -673,18 +707,18 @@ static leati_ref_tensor half_of(const leati_ref_tensor *both, int64_t which) {
   return half;
 }
 
-/* com.microsoft's Attention, which projects its input, and gives keys and values in one tensor. */
-static bool run_projected(leati_ref_node *node) {
-  const leati_ref_tensor *both = leati_ref_input(node, 4);
+/* com.microsoft's Attention, which projects its input, and gives keys and values in one tensor, and its like. */
+static bool run_projected(leati_ref_node *node, const projected_inputs *at) {
+  const leati_ref_tensor *both = leati_ref_input(node, at->past);
   const int64_t heads = leati_ref_int(node, "num_heads", 0);
-  attention a = {.numbers = leati_ref_input(node, 3),
+  attention a = {.numbers = leati_ref_input(node, at->mask),
                  .filter = (double)leati_ref_float(node, "mask_filter_value", -10000),
                  .before = -1,
                  .causal = leati_ref_int(node, "unidirectional", 0) != 0,
                  .scale = (double)leati_ref_float(node, "scale", 0)};
   leati_ref_tensor projection = {0};
   earlier past = {.given = both != NULL};
-  if (heads < 1 || !project(node, &projection)) {
+  if (heads < 1 || !project(node, at, &projection)) {
     return leati_ref_fail(node, "%s: no such heads", node->name);
   }
   operand *const parts[3] = {&a.q, &a.k, &a.v};
@@ -705,15 +739,16 @@ static bool run_projected(leati_ref_node *node) {
   }
   if (past.given && leati_ref_int(node, "past_present_share_buffer", 0) != 0) {
     past.room = past.count;
-    past.count = leati_ref_input(node, 6) != NULL ? number_of(leati_ref_input(node, 6)) : -1;
+    const leati_ref_tensor *count = leati_ref_input(node, at->past_count);
+    past.count = count != NULL ? number_of(count) : -1;
   }
   a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)(a.q.size > 0 ? a.q.size : 1));
   leati_ref_tensor present[2] = {0};
-  done = done && attend_multi_head(node, &a, &past, 5, true, NULL, false, present);
+  done = done && attend_multi_head(node, &a, &past, at->added, true, NULL, false, present);
   if (done && node->output_count > 1) {
     const int64_t *d = present[0].dims;
     leati_ref_tensor *y = &node->outputs[1];
-    leati_ref_tensor_init(y, node->inputs[0]->type, 5, (const int64_t[5]){2, d[0], d[1], d[2], d[3]});
+    leati_ref_tensor_init(y, projection.type, 5, (const int64_t[5]){2, d[0], d[1], d[2], d[3]});
     for (int64_t i = 0; i < y->count; i++) {
       const leati_ref_tensor *from = &present[i / (y->count / 2)];
       y->f[i] = from->f[i % from->count];
@@ -728,7 +763,14 @@ static bool run_projected(leati_ref_node *node) {
 
 /* The reference knows names without domains: that of com.microsoft is of version 1. */
 static bool run_any_attention(leati_ref_node *node) {
-  return node->since_version < 23 ? run_projected(node) : run_attention(node);
+  static const projected_inputs at = {.mask = 3, .past = 4, .added = 5, .past_count = 6};
+  return node->since_version < 23 ? run_projected(node, &at) : run_attention(node);
+}
+
+static bool run_q_attention(leati_ref_node *node) {
+  static const projected_inputs at = {
+      .mask = 5, .past = 8, .added = NONE, .x_scale = 3, .w_scale = 4, .x_zero = 6, .w_zero = 7};
+  return run_projected(node, &at);
 }
 
 /* ---- With caches that are kept ---------------------------------------------------------------------------------- */
@@ -1020,10 +1062,45 @@ static bool run_fused_rotary(leati_ref_node *node) {
   return true;
 }
 
+/* The bucket of T5 for a distance, of so many in its direction: in float32, as PyTorch computes it, for a logarithm
+ * that is off by a little makes it another one. */
+static int64_t bucket_of(int64_t distance, int64_t buckets, int64_t max_distance) {
+  const int64_t exact = buckets / 2;
+  if (distance < exact) {
+    return distance;
+  }
+  const float range = (float)log((double)max_distance / (double)exact);
+  const int64_t more = (int64_t)(logf((float)distance / (float)exact) / range * (float)(buckets - exact));
+  return exact + more < buckets ? exact + more : buckets - 1;
+}
+
+/* The table's memory is by heads and then buckets, whatever its shape says. */
+static bool run_relative_bias(leati_ref_node *node) {
+  const leati_ref_tensor *table = node->inputs[0];
+  const bool both = leati_ref_int(node, "is_bidirectional", 0) != 0;
+  const int64_t max_distance = leati_ref_int(node, "max_distance", 0);
+  const int64_t queries = number_of(node->inputs[1]), keys = number_of(node->inputs[2]);
+  const int64_t buckets = table->rank == 2 ? table->dims[0] / (both ? 2 : 1) : 0;
+  if (buckets < 2 || buckets / 2 >= max_distance || max_distance > INT32_MAX || (both && table->dims[0] % 2 != 0) ||
+      queries < 0 || keys < 0) {
+    return leati_ref_fail(node, "%s: not of this form", node->name);
+  }
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, table->type, 4, (const int64_t[4]){1, table->dims[1], queries, keys});
+  for (int64_t i = 0; i < y->count; i++) {
+    const int64_t away = i % keys - i / keys % queries, far = away < 0 ? -away : both ? away : 0;
+    const int64_t bucket = bucket_of(far, buckets, max_distance) + (both && away > 0 ? buckets : 0);
+    y->f[i] = table->f[i / keys / queries * table->dims[0] + bucket];
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_attention[] = {{"Attention", run_any_attention},
                                                {"FusedAttention", run_attention},
                                                {"FusedRotaryEmbedding", run_fused_rotary},
                                                {"GroupQueryAttention", run_group_query},
                                                {"MultiHeadAttention", run_multi_head},
+                                               {"QAttention", run_q_attention},
+                                               {"RelativePositionBias", run_relative_bias},
                                                {"RotaryEmbedding", run_rotary},
                                                {NULL, NULL}};

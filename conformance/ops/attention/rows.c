@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "cases/sources.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 #define ATTENTION(version, named, views, attributes_given, ...)                                                       \
   {                                                                                                                   \
@@ -43,6 +43,16 @@
       __VA_ARGS__                                                                                                 \
     }                                                                                                             \
   }
+#define Q_ATTENTION(named, outputs_given, views, attributes_given, ...)                                           \
+  {                                                                                                               \
+    .name = "QAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .outputs = outputs_given, \
+    .variants = views, .attributes = attributes_given, .inputs = {                                                \
+      __VA_ARGS__                                                                                                 \
+    }                                                                                                             \
+  }
+/* Bytes, and scales that make numbers about 1 of them. */
+#define X_BYTES(...) U8_RANGE(0, 255, __VA_ARGS__)
+#define W_BYTES(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
 #define PROJECTED(named, views, attributes_given, ...)                                                                 \
   {                                                                                                                    \
     .name = "Attention", .label = "projected_" named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
@@ -268,7 +278,22 @@
 
 #define TAKEN_OUT_8 -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY
 
+#define RELATIVE(named, views, used_threads, both, most, ...)                                                          \
+  {                                                                                                                    \
+    .name = "RelativePositionBias", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views,   \
+    .threads = used_threads, .attributes = {A_INT("is_bidirectional", both), A_INT("max_distance", most)}, .inputs = { \
+      __VA_ARGS__                                                                                                      \
+    }                                                                                                                  \
+  }
+
 static const leati_op_spec specs[] = {
+    RELATIVE("float32", ALL_VIEWS, THREADS_16, 1, 128, F32(32, 3), I64_IS(DIMS(1), 150), I64_IS(NO_DIMS, 150)),
+    RELATIVE("float16", VIEW_SLICED, 0, 0, 128, RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 32, 3), I64_IS(DIMS(1), 40),
+             I64_IS(DIMS(1), 40)),
+    RELATIVE("one_direction", 0, 0, 0, 128, F32(32, 2), I64_IS(NO_DIMS, 200), I64_IS(NO_DIMS, 170)),
+    RELATIVE("many_buckets", 0, 0, 0, 1000, F32(128, 1), I64_IS(NO_DIMS, 1200), I64_IS(NO_DIMS, 9)),
+    RELATIVE("few_buckets", 0, 0, 1, 9, F32(4, 1), I64_IS(NO_DIMS, 20), I64_IS(NO_DIMS, 20)),
+    RELATIVE("nothing", 0, 0, 1, 9, F32(4, 1), I64_IS(NO_DIMS, 0), I64_IS(NO_DIMS, 20)),
     HALVES("float16", LEATI_REF_FLOAT16),
     HALVES("bfloat16", LEATI_REF_BFLOAT16),
     {.name = "Attention",
@@ -502,6 +527,36 @@ static const leati_op_spec specs[] = {
                      I32_IS(DIMS(1), 7)),
     PROJECTED_CACHED("no_past", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 5, 16), F32(16, 96), F32(96)),
     PROJECTED("nothing_to_project", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 5, 0), F32(0, 96), F32(96)),
+    {.name = "QAttention",
+     .label = "uint8_int8",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INT("num_heads", 3)},
+     .inputs = {X_BYTES(2, 17, 40), W_BYTES(40, 144), F32(144), F32_IS(NO_DIMS, 0.012f), F32_IS(DIMS(1), 0.02f),
+                I32_RANGE(-1, 1, 2, 17), INTS_OF(LEATI_REF_UINT8, NO_DIMS, 131), INTS_OF(LEATI_REF_INT8, DIMS(1), 3)}},
+    Q_ATTENTION("int8_uint8_by_column", 1, VIEWS, ATTRIBUTES(A_INT("num_heads", 2), A_INT("unidirectional", 1)),
+                W_BYTES(3, 9, 16), X_BYTES(16, 96), F32(96), F32_IS(DIMS(1), 0.012f), F32_RANGE(0.01, 0.02, 96), ABSENT,
+                INTS_OF(LEATI_REF_INT8, NO_DIMS, -7), U8_RANGE(100, 160, 96)),
+    Q_ATTENTION("uint8_uint8_no_zeros", 1, VIEW_SLICED,
+                ATTRIBUTES(A_INT("num_heads", 2), A_FLOAT("scale", 0.1f), A_FLOAT("mask_filter_value", -500.0f)),
+                U8_RANGE(0, 20, 2, 9, 16), U8_RANGE(0, 9, 16, 96), F32(96), F32_IS(NO_DIMS, 0.05f),
+                F32_IS(NO_DIMS, 0.04f), I32_RANGE(0, 1, 2, 1, 12, 12)),
+    Q_ATTENTION("int8_int8_one_zero", 1, 0, ATTRIBUTES(A_INT("num_heads", 2)), W_BYTES(4, 9, 20), W_BYTES(20, 30),
+                F32(30), F32_IS(NO_DIMS, 0.012f), F32_RANGE(0.01, 0.02, 30), I32_IS(DIMS(4), 7, -9, 40, INT32_MAX),
+                ABSENT, INTS_OF(LEATI_REF_INT8, NO_DIMS, 5)),
+    Q_ATTENTION("past", 2, VIEW_TRANSPOSED, ATTRIBUTES(A_INT("num_heads", 2), A_INT("unidirectional", 1)),
+                X_BYTES(2, 5, 16), W_BYTES(16, 96), F32(96), F32_IS(NO_DIMS, 0.012f), F32_IS(NO_DIMS, 0.02f), ABSENT,
+                INTS_OF(LEATI_REF_UINT8, NO_DIMS, 128), ABSENT, F32(2, 2, 2, 7, 16)),
+    Q_ATTENTION("no_past", 2, 0, ATTRIBUTES(A_INT("num_heads", 2)), X_BYTES(2, 1, 16), W_BYTES(16, 96), F32(96),
+                F32_IS(NO_DIMS, 0.012f), F32_IS(NO_DIMS, 0.02f)),
+    Q_ATTENTION("float16", 2, VIEW_SLICED, ATTRIBUTES(A_INT("num_heads", 3)), X_BYTES(2, 17, 40), W_BYTES(40, 144),
+                RANGE_OF(LEATI_REF_FLOAT16, -1, 1, 144), RANGE_OF(LEATI_REF_FLOAT16, 0.01, 0.012, 1),
+                RANGE_OF(LEATI_REF_FLOAT16, 0.01, 0.02, 144), I32_RANGE(-1, 1, 2, 17),
+                INTS_OF(LEATI_REF_UINT8, NO_DIMS, 131), RANGE_OF(LEATI_REF_INT8, -5, 5, 144)),
+    Q_ATTENTION("nothing_to_project", 1, 0, ATTRIBUTES(A_INT("num_heads", 2)), X_BYTES(2, 5, 0), W_BYTES(0, 96),
+                F32(96), F32_IS(NO_DIMS, 0.012f), F32_IS(NO_DIMS, 0.02f)),
     PROJECTED("no_positions", 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(2, 0, 16), F32(16, 96), F32(96)),
 
     {.name = "GroupQueryAttention",
@@ -649,6 +704,37 @@ static const leati_op_spec specs[] = {
     INFINITE("bfloat16", LEATI_REF_BFLOAT16),
 };
 
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
+
+static const leati_op_spec sound_q_attention = Q_ATTENTION(
+    "sound", 2, 0, ATTRIBUTES(A_INT("num_heads", 2)), X_BYTES(2, 5, 16), W_BYTES(16, 96), F32(96), F32(1), F32(96),
+    I32_RANGE(0, 1, 2, 12), U8_RANGE(0, 9, 1), RANGE_OF(LEATI_REF_INT8, 0, 9, 96), F32(2, 2, 2, 7, 16));
+static const leati_refusal wrong_q_attention[] = {{A_INT("num_heads", 0)},
+                                                  {A_INT("num_heads", -2)},
+                                                  {A_INT("num_heads", 5)},
+                                                  {A_INT("num_heads", 64)},
+                                                  {A_INT("num_heads", INT64_MAX)},
+                                                  {A_INT("do_rotary", 1)},
+                                                  {A_INT("past_present_share_buffer", 1)},
+                                                  {A_INT("scale", 1)}};
+static const leati_refusals refusals_of_q_attention = {
+    .sound = &sound_q_attention, .wrong = wrong_q_attention, .wrong_count = G_N_ELEMENTS(wrong_q_attention)};
+
+static const leati_op_spec sound_relative =
+    RELATIVE("sound", 0, 0, 1, 128, F32(32, 3), I64_IS(NO_DIMS, 5), I64_IS(NO_DIMS, 5));
+static const leati_refusal wrong_relative[] = {{A_INT("max_distance", 0)},         {A_INT("max_distance", 8)},
+                                               {A_INT("max_distance", -128)},      {A_INT("max_distance", INT64_MAX)},
+                                               {A_INT("max_distance", INT64_MIN)}, {A_FLOAT("max_distance", 128)}};
+/* Any number of heads. */
+static const leati_refusals refusals_of_relative = {.sound = &sound_relative,
+                                                    .wrong = wrong_relative,
+                                                    .wrong_count = G_N_ELEMENTS(wrong_relative),
+                                                    .any_size = {1u << 1}};
+
+static const leat_case hostile[] = {{REFUSALS("QAttention", "refused", &refusals_of_q_attention)},
+                                    {REFUSALS("RelativePositionBias", "refused", &refusals_of_relative)}};
+
 void leati_rows_attention(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+  leati_case_list_add(list, hostile, G_N_ELEMENTS(hostile));
 }

@@ -162,6 +162,16 @@ static void conv_integer(leati_draw *d) {
     leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 1, &channels), -99999, 99999);
 }
 
+static void own_qlinear_conv(leati_draw *d) {
+  conv_integer(d);
+  if (leati_draw_chance(d, 50)) {
+    put_channels_last(&d->inputs[0]);
+    leati_draw_attribute_int(d, "channels_last", 1);
+  } else if (leati_draw_chance(d, 50)) {
+    leati_draw_attribute_int(d, "channels_last", 0);
+  }
+}
+
 static void quantized_conv(leati_draw *d) {
   const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3), ranks[2] = {spatial + 2, spatial + 2};
   const int64_t group = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, 1, 3);
@@ -196,6 +206,7 @@ const leati_draw_entry leati_draws_conv[] = {
     {"conv", LEAT_MICROSOFT, "NhwcConv NhwcFusedConv", NULL, nhwc_conv},
     {"conv", "leat", "SqueezeExcite", NULL, squeeze_excite},
     {"conv", "", "ConvInteger QLinearConv", NULL, conv_integer},
+    {"conv", LEAT_MICROSOFT, "QLinearConv", NULL, own_qlinear_conv},
     {"conv", "leat", "QuantizedConv", NULL, quantized_conv},
     {"conv", "", "MaxPool AveragePool", NULL, pool},
     {"conv", "", "GlobalAveragePool GlobalMaxPool", "*3-5", NULL},

@@ -336,7 +336,7 @@ static bool run_conv_integer(leati_ref_node *node) {
 }
 
 /* The sums, each with its bias. */
-static bool run_qlinear_conv(leati_ref_node *node) {
+static bool run_plain_qlinear_conv(leati_ref_node *node) {
   const leati_ref_tensor *weights = node->inputs[3], *bias = leati_ref_input(node, 8);
   const leati_ref_tensor *x_scale = node->inputs[1], *w_scale = node->inputs[4], *w_zero = node->inputs[5];
   const leati_ref_tensor *y_scale = node->inputs[6], *y_zero = node->inputs[7];
@@ -361,6 +361,43 @@ static bool run_qlinear_conv(leati_ref_node *node) {
   }
   leati_ref_tensor_clear(&sums);
   return true;
+}
+
+/* That of com.microsoft may have its images with their channels last. */
+static bool run_qlinear_conv(leati_ref_node *node) {
+  if (leati_ref_int(node, "channels_last", 0) == 0) {
+    return run_plain_qlinear_conv(node);
+  }
+  const leati_ref_tensor *given[9];
+  leati_ref_tensor x = {0}, bound = {0}, turned = {0};
+  leati_ref_node part = *node;
+  turn_image(node->inputs[0], false, &x);
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    given[i] = i == 0 ? &x : node->inputs[i];
+  }
+  part.inputs = given;
+  const bool ok = run_plain_qlinear_conv(&part);
+  if (ok) {
+    leati_ref_tensor *const made = &part.outputs[0], *const y = &node->outputs[0];
+    turn_image(made, true, y);
+    /* Bounds are turned as numbers are. */
+    leati_ref_tensor_init(&bound, LEATI_REF_INT64, made->rank, made->dims);
+    for (int64_t k = 0; k < made->count; k++) {
+      bound.i[k] = (int64_t)made->bound[k];
+    }
+    turn_image(&bound, true, &turned);
+    y->bound = leati_ref_alloc(y->count, sizeof(double));
+    for (int64_t k = 0; k < y->count; k++) {
+      y->bound[k] = (double)turned.i[k];
+    }
+  } else {
+    leati_ref_fail(node, "%s", part.error);
+  }
+  leati_ref_tensor_clear(&part.outputs[0]);
+  leati_ref_tensor_clear(&bound);
+  leati_ref_tensor_clear(&turned);
+  leati_ref_tensor_clear(&x);
+  return ok;
 }
 
 /* The sums as floats, each with its bias. */

@@ -178,6 +178,14 @@
       __VA_ARGS__                                                                                           \
     }                                                                                                       \
   }
+#define OWN_QLINEAR(named, views, used_threads, attributes_given, ...)                                       \
+  {                                                                                                          \
+    .name = "QLinearConv", .label = "of_com_microsoft_" named, .since_version = 1, .domain = LEAT_MICROSOFT, \
+    .variants = views, .threads = used_threads, .attributes = attributes_given, .inputs = {                  \
+      __VA_ARGS__                                                                                            \
+    }                                                                                                        \
+  }
+#define LAST A_INT("channels_last", 1)
 #define QUANTIZED(named, attributes_given, ...)                                                                    \
   {                                                                                                                \
     .name = "QuantizedConv", .label = named, .since_version = 1, .domain = "leat", .attributes = attributes_given, \
@@ -219,6 +227,18 @@ static const leati_op_spec specs[] = {
             F32_RANGE(0.05, 0.2, 1), S8(1)),
     QLINEAR("groups", ATTRIBUTES(A_INT("group", 2)), U8(2, 4, 5, 6), F32_IS(NO_DIMS, 0.02f), U8(1), S8(6, 2, 3, 3),
             SCALE(6), S8(1), F32_IS(NO_DIMS, 0.1f), U8(1), I32_RANGE(-9999, 9999, 6)),
+
+    OWN_QLINEAR("uint8", 0, 0, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), U8(2, 5, 9, 7), SCALE(1), U8(1), S8(12, 5, 3, 3),
+                SCALE(12), S8(12), F32_RANGE(0.05, 0.2, 1), U8(1), I32_RANGE(-9999, 9999, 12)),
+    OWN_QLINEAR("channels_last", VIEW_TRANSPOSED | VIEW_SLICED | VIEW_OFFSET | VIEW_DYNAMIC, THREADS_8,
+                ATTRIBUTES(LAST, A_INTS("pads", 1, 1, 1, 1)), U8(2, 9, 7, 5), SCALE(1), U8(1), S8(12, 5, 3, 3),
+                SCALE(12), S8(12), F32_RANGE(0.05, 0.2, 1), U8(1), I32_RANGE(-9999, 9999, 12)),
+    OWN_QLINEAR("channels_last_int8", 0, 0, ATTRIBUTES(LAST), S8(1, 5, 6, 16), SCALE(1), S8(1), U8(16, 16, 2, 2),
+                SCALE(1), U8(1), F32_RANGE(0.05, 0.2, 1), S8(1)),
+    OWN_QLINEAR("channels_last_groups", 0, 0, ATTRIBUTES(LAST, A_INT("group", 2)), U8(2, 5, 6, 4), SCALE(1), U8(1),
+                S8(6, 2, 3, 3), SCALE(6), S8(1), F32_RANGE(0.05, 0.2, 1), U8(1), I32_RANGE(-9999, 9999, 6)),
+    OWN_QLINEAR("channels_last_line", 0, 0, ATTRIBUTES(LAST), U8(2, 11, 3), SCALE(1), U8(1), S8(4, 3, 3), SCALE(1),
+                S8(1), F32_RANGE(0.05, 0.2, 1), U8(1)),
 
     {.name = "QuantizedConv",
      .label = "uint8",

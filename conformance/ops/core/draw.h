@@ -10,7 +10,7 @@
 #include "ops/core/ref_tensor.h"
 
 #define LEAT_DRAW_RANK (LEAT_MAX_RANK + 2) /**< dimensions of a drawn tensor at most, spoilt ones included */
-#define LEAT_DRAW_INPUTS 15
+#define LEAT_DRAW_INPUTS 20
 #define LEAT_DRAW_OUTPUTS 6 /**< outputs of a call at most, spoilt counts included */
 #define LEAT_DRAW_ATTRIBUTES 16
 

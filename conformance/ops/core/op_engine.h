@@ -45,7 +45,7 @@ typedef struct leati_op_input {
   const int64_t *ints; /**< as many as there are elements */
 } leati_op_input;
 
-#define LEATI_OP_MAX_INPUTS 16
+#define LEATI_OP_MAX_INPUTS 18
 #define LEATI_OP_MAX_ATTRIBUTES 8
 
 #define VIEW_TRANSPOSED (1u << 0) /**< device inputs lie in memory with their dimensions in reverse order */

@@ -17,11 +17,14 @@ typedef struct program {
 static const program bias_gelu = {"Add Gelu", {0, 1, 2}, 3};
 static const program fast_gelu = {"Add FastGelu", {0, 1, 2}, 3};
 static const program plain_fast_gelu = {"FastGelu", {0}, 1};
+static const program plain_add = {"Add", {0, 1}, 2};
 static const program bias_add = {"Add Add", {0, 1, 3, 2}, 4};
 static const program split_gelu = {"Add Add Gelu Mul", {0, 1, 2, 3, 5, 4, 6}, 7};
 static const program affine = {"Mul Add", {0, -1, 1, -2}, 4};
 static const program soft = {"Mul Softplus Mul", {0, -2, 1, 2, -1}, 5};
 static const program hyperbolic = {"Mul Tanh Mul", {0, -2, 1, 2, -1}, 5};
+static const program gated_add = {"Mul Add", {1, 2, 0, 3}, 4};
+static const program scaled_silu = {"Mul Sigmoid Mul", {0, -1, 1, 1, 2}, 5};
 static const program real_product = {"Mul Mul Sub", {0, 2, 1, 3, 4, 5}, 6};
 static const program real_conjugate = {"Mul Mul Add", {0, 2, 1, 3, 4, 5}, 6};
 static const program imaginary_product = {"Mul Mul Add", {1, 2, 0, 3, 4, 5}, 6};
@@ -77,6 +80,31 @@ static bool run_fast_gelu(leati_ref_node *node) {
 
 static bool run_bias_add(leati_ref_node *node) {
   return run_own(node, &bias_add, 3);
+}
+
+/* At inference, where the mask is all true. */
+static bool run_bias_dropout(leati_ref_node *node) {
+  const leati_ref_tensor *training = leati_ref_input(node, 4);
+  const bool more = leati_ref_input(node, 2) != NULL;
+  if (training != NULL && training->i[0] != 0) {
+    return leati_ref_fail(node, "BiasDropout: training is not computed here");
+  }
+  if (node->output_count > 1) {
+    leati_ref_tensor *const mask = &node->outputs[1];
+    leati_ref_tensor_init(mask, LEATI_REF_BOOL, node->inputs[0]->rank, node->inputs[0]->dims);
+    for (int64_t k = 0; k < mask->count; k++) {
+      mask->i[k] = 1;
+    }
+  }
+  return run_own(node, more ? &bias_add : &plain_add, more ? 3 : 2);
+}
+
+static bool run_gated_add(leati_ref_node *node) {
+  return run_own(node, &gated_add, 3);
+}
+
+static bool run_scaled_silu(leati_ref_node *node) {
+  return run_own(node, &scaled_silu, 1);
 }
 
 static bool run_affine(leati_ref_node *node) {
@@ -194,6 +222,9 @@ const leati_ref_entry leati_ref_composite[] = {
     {"BiasGelu", run_bias_gelu},
     {"FastGelu", run_fast_gelu},
     {"BiasAdd", run_bias_add},
+    {"BiasDropout", run_bias_dropout},
+    {"GatedAdd", run_gated_add},
+    {"ScaledSiLU", run_scaled_silu},
     {"BiasSplitGelu", run_bias_split_gelu},
     {"ComplexMul", run_complex_mul},
     {"ComplexMulConj", run_complex_mul_conj},

@@ -106,6 +106,42 @@ static void biased(leati_draw *d) {
     leati_draw_input(d, type, rank, dims);
 }
 
+static void gated_add(leati_draw *d) {
+  int64_t dims[RANK];
+  const int32_t rank = leati_draw_rank(d, 1, RANK);
+  const uint64_t type = leati_draw_type(d, "T");
+  leati_draw_dims(d, rank, dims);
+  leati_draw_input(d, type, rank, dims);
+  leati_draw_input(d, type, rank, dims);
+  dims[rank - 1] = 1;
+  leati_draw_input(d, type, rank, dims);
+}
+
+static void bias_dropout(leati_draw *d) {
+  int64_t dims[RANK];
+  const int32_t rank = leati_draw_rank(d, 1, RANK);
+  const uint64_t type = leati_draw_type(d, "T");
+  const bool all = leati_draw_chance(d, 30);
+  leati_draw_dims(d, rank, dims);
+  leati_draw_input(d, type, rank, dims);
+  leati_draw_input(d, type, all ? rank : 1, all ? dims : &dims[rank - 1]);
+  if (leati_draw_chance(d, 50)) {
+    leati_draw_input(d, type, rank, dims);
+  } else {
+    leati_draw_absent(d);
+  }
+  if (leati_draw_chance(d, 50)) {
+    leati_draw_set(leati_draw_input(d, leati_draw_type(d, "T1"), 0, NULL), 0, 0.25);
+    if (leati_draw_chance(d, 50)) {
+      leati_draw_tensor *training = leati_draw_input(d, LEAT_TYPE_BOOL, 0, NULL);
+      leati_draw_set(training, 0, 0);
+      training->constant = true;
+    }
+  }
+  leati_draw_attribute_int(d, "seed", leati_draw_int(d, 0, 9));
+  d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
+}
+
 static void complex_product(leati_draw *d) {
   int64_t dims[RANK], narrow[RANK];
   const int32_t rank = leati_draw_rank(d, 1, RANK);
@@ -144,6 +180,9 @@ static void image_scaler(leati_draw *d) {
 
 const leati_draw_entry leati_draws_elementwise[] = {
     {"elementwise", LEAT_MICROSOFT, "BiasGelu FastGelu BiasAdd BiasSplitGelu", NULL, biased},
+    {"elementwise", LEAT_MICROSOFT, "GatedAdd", NULL, gated_add},
+    {"elementwise", LEAT_MICROSOFT, "BiasDropout", NULL, bias_dropout},
+    {"elementwise", LEAT_MICROSOFT, "ScaledSiLU", "*", NULL},
     {"elementwise", LEAT_MICROSOFT, "ComplexMul ComplexMulConj", NULL, complex_product},
     {"elementwise", "", "Affine ParametricSoftplus ScaledTanh", NULL, scaled},
     {"elementwise", "", "ImageScaler", NULL, image_scaler},

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cases of mixtures of experts. */
-#include <string.h>
-
 #include "cases/sources.h"
-#include "fixture.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 #define F LEATI_REF_FLOAT32
 
@@ -84,88 +81,41 @@ static const leati_op_spec specs[] = {
          SCALES(F, 3, 12), F32(3, 12), CODES(3, 8, 3), SCALES(F, 3, 8), F32(3, 8)),
 };
 
-/* ---- What is refused ----------------------------------------------------------------------------------------------
- */
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
 
-#define INPUTS 15
+static const leati_op_spec sound =
+    QMOE("sound", 0, 0, ATTRIBUTES(BLOCK(16), TAKE(2)), F32(3, 32), F32(3, 4), CODES(4, 32, 16), SCALES(F, 4, 32, 2),
+         F32(4, 32), CODES(4, 32, 16), SCALES(F, 4, 32, 2), F32(4, 32), ABSENT, ABSENT, ABSENT, CODES(4, 32, 1),
+         CODES(4, 32, 1), ABSENT, F32(3, 4));
 
-static void refuse(leat_case_context *ctx, const leat_attribute *attribute, uint32_t wrong, int32_t d, int64_t more) {
-  int64_t shapes[INPUTS][3] = {{3, 32}, {3, 4}, {4, 32, 16}, {4, 32, 2}, {4, 32},    {4, 32, 16}, {4, 32, 2}, {4, 32},
-                               {0},     {0},    {0},         {4, 32, 1}, {4, 32, 1}, {0},         {3, 4}};
-  static const int32_t ranks[INPUTS] = {2, 2, 3, 3, 2, 3, 3, 2, -2, -2, -2, 3, 3, -2, 2};
-  static const bool codes[INPUTS] = {[2] = true, [5] = true, [11] = true, [12] = true};
-  leat_value_info infos[INPUTS];
-  const leat_value_info *inputs[INPUTS];
-  const leat_attribute block = BLOCK(16), taken = TAKE(2);
-  const leat_attribute *const attributes[] = {&block, attribute != NULL ? attribute : &taken};
-  for (uint32_t i = 0; i < INPUTS; i++) {
-    infos[i] = (leat_value_info){
-        .struct_size = sizeof infos[i], .ndim = ranks[i], .dtype = codes[i] ? LEAT_U8 : LEAT_F32, .shape = shapes[i]};
-    inputs[i] = ranks[i] >= 0 ? &infos[i] : NULL;
-  }
-  const bool blocks = attribute != NULL && strcmp(attribute->name, "block_size") == 0;
-  if (attribute == NULL) {
-    shapes[wrong][d] += more;
-  }
-  const leat_op_desc desc = {.struct_size = sizeof desc,
-                             .since_version = 1,
-                             .name = "QMoE",
-                             .domain = LEAT_MICROSOFT,
-                             .attribute_count = blocks ? 1 : 2,
-                             .attributes = blocks ? attributes + 1 : attributes,
-                             .input_count = INPUTS,
-                             .inputs = inputs,
-                             .output_count = 1};
-  leat_op *op = NULL;
-  LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
-                    ctx->op->supports(leati_fixture_device(ctx), &desc, LEAT_ERR));
-  LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
-                    ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
-}
+static const leati_refusal wrong[] = {{TAKE(0)},
+                                      {TAKE(-1)},
+                                      {TAKE(5)},
+                                      {TAKE(INT64_MAX)},
+                                      {BITS(2)},
+                                      {BITS(0)},
+                                      {BITS(8)},
+                                      {BLOCK(0)},
+                                      {BLOCK(8)},
+                                      {BLOCK(24)},
+                                      {BLOCK(-16)},
+                                      {BLOCK(INT64_MAX)},
+                                      {BY("swiglu")},
+                                      {BY("geglu")},
+                                      {BY("")},
+                                      {A_INT("activation_type", 1)},
+                                      {A_STRING("quant_type", "fp4")},
+                                      {A_INT("use_sparse_mixer", 1)},
+                                      {A_INT("weights_prepacked", 1)},
+                                      {A_INT("weights_prepacked", 2)},
+                                      {A_INT("swiglu_limit_after_activation", 1)},
+                                      {A_INT("fc1_expert_weight_bits", 8)},
+                                      {A_INT("fc2_expert_weight_bits", 8)},
+                                      {A_INT("fc3_expert_weight_bits", 8)}};
 
-static void refused(leat_case_context *ctx, const void *data) {
-  const leat_attribute wrong[] = {TAKE(0),
-                                  TAKE(-1),
-                                  TAKE(5),
-                                  TAKE(INT64_MAX),
-                                  BITS(2),
-                                  BITS(0),
-                                  BITS(8),
-                                  BLOCK(0),
-                                  BLOCK(8),
-                                  BLOCK(24),
-                                  BLOCK(-16),
-                                  BLOCK(INT64_MAX),
-                                  BY("swiglu"),
-                                  BY("geglu"),
-                                  BY(""),
-                                  A_INT("activation_type", 1),
-                                  A_STRING("quant_type", "fp4"),
-                                  A_INT("use_sparse_mixer", 1),
-                                  A_INT("weights_prepacked", 1),
-                                  A_INT("weights_prepacked", 2),
-                                  A_INT("swiglu_limit_after_activation", 1),
-                                  A_INT("fc1_expert_weight_bits", 8),
-                                  A_INT("fc2_expert_weight_bits", 8),
-                                  A_INT("fc3_expert_weight_bits", 8)};
-  (void)data;
-  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-    refuse(ctx, &wrong[i], 0, 0, 0);
-  }
-  static const uint32_t given[] = {0, 1, 2, 3, 4, 5, 6, 7, 11, 12, 14};
-  static const int32_t ranks[] = {2, 2, 3, 3, 2, 3, 3, 2, 3, 3, 2};
-  for (size_t i = 0; i < G_N_ELEMENTS(given); i++) {
-    for (int32_t d = 0; d < ranks[i]; d++) {
-      refuse(ctx, NULL, given[i], d, 1);
-    }
-  }
-}
+static const leati_refusals refusals = {.sound = &sound, .wrong = wrong, .wrong_count = G_N_ELEMENTS(wrong)};
 
-static const leat_case hostile[] = {
-    {.name = "op.QMoE.refused",
-     .summary = "Attributes and shapes that make no mixture are refused when it is asked for.",
-     .run = refused},
-};
+static const leat_case hostile[] = {{REFUSALS("QMoE", "refused", &refusals)}};
 
 void leati_rows_experts(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));

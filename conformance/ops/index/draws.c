@@ -44,6 +44,38 @@ static void gather(leati_draw *d) {
   leati_draw_attribute_int(d, "axis", axis);
 }
 
+static void gather_quantized(leati_draw *d) {
+  const int64_t bits = INT64_C(2) << leati_draw_int(d, 0, 2), size = INT64_C(16) << leati_draw_int(d, 0, 2);
+  const int32_t rank = leati_draw_rank(d, 2, 4), axis = (int32_t)leati_draw_int(d, 1, rank - 1), last = rank - 1;
+  int64_t dims[RANK], blocks[RANK], shape[RANK];
+  for (int32_t k = 0; k < rank; k++) {
+    dims[k] = leati_draw_int(d, d->empty ? 0 : 1, k == axis ? 20 : 3);
+    blocks[k] = k == last ? dims[k] * 8 / bits : dims[k];
+  }
+  blocks[axis] = (blocks[axis] + size - 1) / size;
+  const bool stray = draw_stray(d);
+  const bool nothing = dims[0] == 0 && !stray;
+  int32_t more = leati_draw_rank(d, 0, 3);
+  for (int32_t k = 0; k < more; k++)
+    shape[k] = nothing ? 0 : leati_draw_int(d, d->empty ? 0 : 1, 3);
+  if (more == 0 && nothing)
+    shape[more++] = 0;
+  leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_UINT8, rank, dims), 0, 255);
+  draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), more, shape), dims[0], stray);
+  leati_draw_input(d, leati_draw_type(d, "T2"), rank, blocks);
+  if (leati_draw_chance(d, 60)) {
+    blocks[last] = (blocks[last] * bits + 7) / 8;
+    leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_UINT8, rank, blocks), 0, 255);
+  }
+  if (bits != 4 || leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "bits", bits);
+  leati_draw_attribute_int(d, "block_size", size);
+  if (axis != 1 || leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "quantize_axis", leati_draw_chance(d, 50) ? axis : axis - rank);
+  if (leati_draw_chance(d, 30))
+    leati_draw_attribute_int(d, "gather_axis", leati_draw_chance(d, 90) ? 0 : -rank);
+}
+
 static void gather_elements(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -208,6 +240,8 @@ static void one_hot(leati_draw *d) {
 
 const leati_draw_entry leati_draws_index[] = {
     {"index", "", "Gather", NULL, gather},
+    {"index", LEAT_MICROSOFT, "GatherBlockQuantized", NULL, gather_quantized},
+    {"index", LEAT_MICROSOFT, "GatherND", NULL, gather_nd},
     {"index", "", "GatherElements", NULL, gather_elements},
     {"index", "", "ScatterElements", NULL, scatter_elements},
     {"index", "", "GatherND", NULL, gather_nd},

@@ -270,8 +270,60 @@ static bool run_nonzero(leati_ref_node *node) {
   return true;
 }
 
+/* Number `at` of those of so many bits that a list has in bytes, the first in the lowest bits. */
+static int64_t number_at(const leati_ref_tensor *bytes, int64_t first, int64_t bits, int64_t at) {
+  return bytes->i[first + at * bits / 8] >> at * bits % 8 & ((1 << bits) - 1);
+}
+
+/* com.microsoft's GatherBlockQuantized of bytes: a difference that is exact, and a product. */
+static bool run_gather_quantized(leati_ref_node *node) {
+  const leati_ref_tensor *data = node->inputs[0], *indices = node->inputs[1], *scales = node->inputs[2];
+  const leati_ref_tensor *zeros = leati_ref_input(node, 3);
+  const int64_t bits = leati_ref_int(node, "bits", 4), size = leati_ref_int(node, "block_size", 128);
+  const int32_t last = data->rank - 1;
+  int64_t dims[2 * LEAT_MAX_RANK], shape[LEAT_MAX_RANK], blocks[LEAT_MAX_RANK];
+  int32_t axis, gathered;
+  if ((bits != 2 && bits != 4 && bits != 8) || size < 16 || (size & (size - 1)) != 0 ||
+      !leati_ref_axis(node, leati_ref_int(node, "quantize_axis", 1), data->rank, &axis) ||
+      !leati_ref_axis(node, leati_ref_int(node, "gather_axis", 0), data->rank, &gathered) || gathered != 0 ||
+      axis == 0 || last + indices->rank > LEAT_MAX_RANK || scales->rank != data->rank) {
+    return leati_ref_fail(node, "%s: not of this form", node->name);
+  }
+  memcpy(shape, data->dims, sizeof shape);
+  shape[last] *= 8 / bits;
+  memcpy(blocks, shape, sizeof blocks);
+  blocks[axis] = (shape[axis] + size - 1) / size;
+  const int64_t packed = (blocks[last] * bits + 7) / 8;
+  if (memcmp(scales->dims, blocks, sizeof blocks[0] * (size_t)data->rank) != 0 ||
+      (zeros != NULL && (zeros->rank != data->rank || zeros->dims[last] != packed ||
+                         memcmp(zeros->dims, blocks, sizeof blocks[0] * (size_t)last) != 0))) {
+    return leati_ref_fail(node, "%s: shapes that do not go together", node->name);
+  }
+  memcpy(dims, indices->dims, sizeof dims[0] * (size_t)indices->rank);
+  memcpy(dims + indices->rank, shape + 1, sizeof dims[0] * (size_t)last);
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, scales->type, last + indices->rank, dims);
+  const int64_t line = indices->count > 0 ? y->count / indices->count : 0;
+  for (int64_t k = 0; k < y->count; k++) {
+    const int64_t x = place_of(indices->i[k / line], shape[0]);
+    int64_t at[LEAT_MAX_RANK];
+    if (x >= 0) {
+      leati_ref_unravel(data->rank, shape, x * line + k % line, at);
+      at[axis] /= size;
+      const int64_t block = leati_ref_ravel(data->rank, blocks, at);
+      const int64_t row = block / blocks[last];
+      const int64_t zero =
+          zeros != NULL ? number_at(zeros, row * packed, bits, block % blocks[last]) : INT64_C(1) << (bits - 1);
+      y->f[k] = (double)(number_at(data, 0, bits, x * line + k % line) - zero) * scales->f[block];
+      y->bound[k] = leati_ref_bound_ulps(y->f[k], 1);
+    }
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_index[] = {
     {"Gather", run_gather},
+    {"GatherBlockQuantized", run_gather_quantized},
     {"GatherElements", run_elements},
     {"ScatterElements", run_elements},
     {"GatherND", run_nd},

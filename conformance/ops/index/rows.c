@@ -4,7 +4,7 @@
 
 #include "cases/sources.h"
 #include "fixture.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 /* Rows of a type that ABI 1.0 does not demand; what picks elements looks at nothing but their size. */
 #define OF_TYPE(op, named, version, views, ...)                                                        \
@@ -30,14 +30,58 @@
 
 #define ONE_HOT_OF(named, t, most, views) \
   OF_TYPE("OneHot", named, 11, views, I64_RANGE(-9, 9, 3, 5), I64_IS(NO_DIMS, 7), RANGE_OF(t, 0, most, 2))
+#define OWN_GATHER_ND(named, t, most, views)                                                              \
+  {                                                                                                       \
+    .name = "GatherND", .label = "of_com_microsoft_" named, .since_version = 1, .domain = LEAT_MICROSOFT, \
+    .variants = views, .inputs = {                                                                        \
+      RANGE_OF(t, 0, most, 7, 3),                                                                         \
+      I32_RANGE(-3, 2, 5, 2)                                                                              \
+    }                                                                                                     \
+  }
+
+/* Bytes, indices, scales and perhaps zero points, in blocks of 16. */
+#define QUANTIZED(named, bits_, axis_, views, used_threads, ...)                                                     \
+  {                                                                                                                  \
+    .name = "GatherBlockQuantized", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .threads = used_threads,                                                                                         \
+    .attributes = {A_INT("bits", bits_), A_INT("quantize_axis", axis_), A_INT("block_size", 16)}, .inputs = {        \
+      __VA_ARGS__                                                                                                    \
+    }                                                                                                                \
+  }
 
 static const leati_op_spec specs[] = {
+    QUANTIZED("float32", 4, 1, ALL_VIEWS, THREADS_16, U8_RANGE(0, 255, 11, 20), I64_RANGE(-11, 10, 2, 3),
+              F32_RANGE(0.01, 0.1, 11, 3), U8_RANGE(0, 255, 11, 2)),
+    QUANTIZED("float16", 4, -1, VIEW_SLICED, 0, U8_RANGE(0, 255, 11, 20), I32_RANGE(-11, 10, 2, 3),
+              RANGE_OF(LEATI_REF_FLOAT16, 0.01, 0.1, 11, 3)),
+    QUANTIZED("bfloat16", 8, 1, 0, 0, U8_RANGE(0, 255, 11, 40), I32_RANGE(-11, 10, 5),
+              RANGE_OF(LEATI_REF_BFLOAT16, 0.01, 0.1, 11, 3), U8_RANGE(0, 255, 11, 3)),
+    QUANTIZED("of_2_bits", 2, 2, VIEW_OFFSET, 0, U8_RANGE(0, 255, 7, 3, 9), I64_RANGE(-7, 6, 5),
+              F32_RANGE(0.01, 0.1, 7, 3, 3), U8_RANGE(0, 255, 7, 3, 1)),
+    QUANTIZED("blocks_of_lines", 4, 1, 0, 0, U8_RANGE(0, 255, 3, 20, 3), I64_RANGE(-3, 2, 4),
+              F32_RANGE(0.01, 0.1, 3, 2, 6), U8_RANGE(0, 255, 3, 2, 3)),
+    QUANTIZED("one_index", 8, 1, VIEW_DYNAMIC, 0, U8_RANGE(0, 255, 3, 16), I64_IS(NO_DIMS, -2),
+              F32_RANGE(0.01, 0.1, 3, 1)),
+    QUANTIZED("beyond", 4, 1, 0, 0, U8_RANGE(0, 255, 3, 16), I64_IS(DIMS(5), 3, -4, INT64_MAX, INT64_MIN, 2),
+              F32_RANGE(0.01, 0.1, 3, 2)),
+    QUANTIZED("no_lines", 4, 1, 0, 0, U8_RANGE(0, 255, 3, 0), I64_IS(DIMS(1), 1), F32_RANGE(0.01, 0.1, 3, 0)),
     {.name = "Gather",
      .label = "float32",
      .since_version = 13,
      .variants = ALL_VIEWS,
      .threads = THREADS_ALL,
      .inputs = {F32(33, 17), I64_RANGE(-33, 32, 5, 3)}},
+    OWN_GATHER_ND("float32", LEATI_REF_FLOAT32, 1000, VIEWS),
+    OWN_GATHER_ND("int64", LEATI_REF_INT64, 1000, 0),
+    OWN_GATHER_ND("int32", LEATI_REF_INT32, 1000, 0),
+    OWN_GATHER_ND("uint8", LEATI_REF_UINT8, 255, 0),
+    OWN_GATHER_ND("bool", LEATI_REF_BOOL, 1, 0),
+    OTHER_TYPES(OWN_GATHER_ND),
+    {.name = "GatherND",
+     .label = "of_com_microsoft_by_int64",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .inputs = {F32(7, 3, 4), I64_RANGE(-3, 2, 5, 2)}},
     CASE("Gather", "axis_one", 13, ATTRIBUTES(A_INT("axis", 1)), F32(5, 9, 7), I64_RANGE(-9, 8, 4)),
     CASE("Gather", "last_axis", 13, ATTRIBUTES(A_INT("axis", -1)), F32(5, 9), I64_RANGE(-9, 8, 2, 2)),
     CASE("Gather", "scalar_index", 13, ATTRIBUTES(A_INT("axis", 1)), F32(5, 9, 7), I64_IS(NO_DIMS, -2)),
@@ -374,7 +418,36 @@ static const leat_case long_lines[] = {
      .run = cumsum_long},
 };
 
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
+
+static const leati_op_spec sound_quantized =
+    QUANTIZED("sound", 4, 1, 0, 0, U8_RANGE(0, 255, 11, 24), I64_RANGE(-11, 10, 2, 3), F32_RANGE(0.01, 0.1, 11, 3),
+              U8_RANGE(0, 255, 11, 2));
+static const leati_refusal wrong_quantized[] = {{A_INT("bits", 3)},
+                                                {A_INT("bits", 16)},
+                                                {A_INT("bits", -4)},
+                                                {A_INT("bits", 0)},
+                                                {A_INT("block_size", 0)},
+                                                {A_INT("block_size", 8)},
+                                                {A_INT("block_size", 24)},
+                                                {A_INT("block_size", -16)},
+                                                {A_INT("block_size", INT64_MIN)},
+                                                {A_INT("block_size", INT64_C(1) << 62)},
+                                                {A_INT("quantize_axis", 0)},
+                                                {A_INT("quantize_axis", 2)},
+                                                {A_INT("quantize_axis", INT64_MIN)},
+                                                {A_INT("gather_axis", 1)},
+                                                {A_INT("gather_axis", -3)}};
+/* Indices may have any shape. */
+static const leati_refusals refusals_of_quantized = {.sound = &sound_quantized,
+                                                     .wrong = wrong_quantized,
+                                                     .wrong_count = G_N_ELEMENTS(wrong_quantized),
+                                                     .any_size = {0, 1u << 0 | 1u << 1 | 1u << 2}};
+
+static const leat_case hostile[] = {{REFUSALS("GatherBlockQuantized", "refused", &refusals_of_quantized)}};
+
 void leati_rows_index(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
   leati_case_list_add(list, long_lines, G_N_ELEMENTS(long_lines));
+  leati_case_list_add(list, hostile, G_N_ELEMENTS(hostile));
 }

@@ -262,10 +262,26 @@ static void range(leati_draw *d) {
   const int64_t limit = start + leati_draw_int(d, -5, 40) * (backwards ? -1 : 1);
   const int64_t delta = leati_draw_int(d, 1, 4) * (backwards ? -1 : 1);
   const int64_t numbers[3] = {start, limit, delta};
-  for (int k = 0; k < 3; k++) {
+  const int count = d->info->min_inputs == 3 || leati_draw_chance(d, 60) ? 3 : 2;
+  for (int k = 0; k < count; k++) {
     leati_draw_tensor *scalar = leati_draw_input(d, type, 0, NULL);
     leati_draw_set(scalar, 0, (double)numbers[k]);
   }
+}
+
+static void unfold_tensor(leati_draw *d) {
+  const int32_t rank = leati_draw_rank(d, 1, 5);
+  const int64_t axis = leati_draw_axis(d, rank);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  /* No window is of nothing. */
+  int64_t *const along = &dims[leati_draw_front(axis, rank)];
+  *along = *along > 0 ? *along : 1;
+  leati_draw_input(d, leati_draw_type(d, "T"), rank, dims);
+  leati_draw_attribute_int(d, "dim", axis);
+  leati_draw_attribute_int(d, "size", leati_draw_int(d, 1, *along));
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "step", leati_draw_int(d, 1, 4));
 }
 
 /* Slice without steps. */
@@ -298,6 +314,9 @@ const leati_draw_entry leati_draws_movement[] = {
     {"movement", "", "Concat", NULL, concat},
     {"movement", "", "Split", NULL, split},
     {"movement", "", "Pad", NULL, pad},
+    {"movement", LEAT_MICROSOFT, "Pad", NULL, pad},
+    {"movement", LEAT_MICROSOFT, "Range", NULL, range},
+    {"movement", LEAT_MICROSOFT, "UnfoldTensor", NULL, unfold_tensor},
     {"movement", "", "DepthToSpace SpaceToDepth", NULL, depth_space},
     {"movement", "", "Reshape", NULL, reshape},
     {"movement", "", "Flatten", NULL, flatten},

@@ -457,9 +457,10 @@ static bool run_constant_of_shape(leati_ref_node *node) {
 static bool run_range(leati_ref_node *node) {
   leati_ref_type type = node->inputs[0]->type;
   leati_ref_tensor *y = &node->outputs[0];
+  const leati_ref_tensor *by = leati_ref_input(node, 2);
   if (leati_ref_type_is_float(type)) {
     double start = node->inputs[0]->f[0];
-    double delta = node->inputs[2]->f[0];
+    double delta = (by != NULL ? by->f[0] : 1);
     double steps = ceil((node->inputs[1]->f[0] - start) / delta);
     int64_t count = steps > 0 ? (int64_t)steps : 0;
     leati_ref_tensor_init(y, type, 1, &count);
@@ -475,7 +476,7 @@ static bool run_range(leati_ref_node *node) {
   }
   int64_t start = node->inputs[0]->i[0];
   int64_t span = node->inputs[1]->i[0] - start;
-  int64_t delta = node->inputs[2]->i[0];
+  int64_t delta = (by != NULL ? by->i[0] : 1);
   if (delta == 0) {
     return leati_ref_fail(node, "Range: a step of 0");
   }
@@ -488,16 +489,51 @@ static bool run_range(leati_ref_node *node) {
   return true;
 }
 
+/* Windows of com.microsoft's UnfoldTensor, side by side in a dimension of their own. */
+static bool run_unfold(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const int64_t size = leati_ref_int(node, "size", 0), step = leati_ref_int(node, "step", 1);
+  int64_t dims[LEAT_MAX_RANK + 1], index[LEAT_MAX_RANK + 1];
+  int32_t axis;
+  if (!leati_ref_axis(node, leati_ref_int(node, "dim", -1), x->rank, &axis) || size < 1 || step < 1 ||
+      x->dims[axis] < size || x->rank == LEAT_MAX_RANK) {
+    return leati_ref_fail(node, "UnfoldTensor: no such windows");
+  }
+  memcpy(dims, x->dims, sizeof dims[0] * (size_t)x->rank);
+  dims[axis] = (x->dims[axis] - size) / step + 1;
+  dims[x->rank] = size;
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, x->type, x->rank + 1, dims);
+  for (int64_t k = 0; k < y->count; k++) {
+    leati_ref_unravel(y->rank, dims, k, index);
+    index[axis] = index[axis] * step + index[x->rank];
+    leati_ref_tensor_copy_element(y, k, x, leati_ref_ravel(x->rank, x->dims, index));
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_movement[] = {
-    {"Identity", run_identity},   {"Dropout", run_dropout},
-    {"Reshape", run_reshape},     {"Flatten", run_flatten},
-    {"Squeeze", run_squeeze},     {"Unsqueeze", run_unsqueeze},
-    {"Transpose", run_transpose}, {"Concat", run_concat},
-    {"Split", run_split},         {"Slice", run_slice},
-    {"DynamicSlice", run_slice},  {"Pad", run_pad},
-    {"Expand", run_expand},       {"Tile", run_tile},
-    {"DepthToSpace", run_blocks}, {"SpaceToDepth", run_blocks},
-    {"Trilu", run_trilu},         {"Shape", run_shape},
-    {"Size", run_size},           {"ConstantOfShape", run_constant_of_shape},
-    {"Range", run_range},         {NULL, NULL},
+    {"Identity", run_identity},
+    {"Dropout", run_dropout},
+    {"Reshape", run_reshape},
+    {"Flatten", run_flatten},
+    {"Squeeze", run_squeeze},
+    {"Unsqueeze", run_unsqueeze},
+    {"Transpose", run_transpose},
+    {"Concat", run_concat},
+    {"Split", run_split},
+    {"Slice", run_slice},
+    {"DynamicSlice", run_slice},
+    {"Pad", run_pad},
+    {"Expand", run_expand},
+    {"Tile", run_tile},
+    {"DepthToSpace", run_blocks},
+    {"SpaceToDepth", run_blocks},
+    {"Trilu", run_trilu},
+    {"Shape", run_shape},
+    {"Size", run_size},
+    {"ConstantOfShape", run_constant_of_shape},
+    {"UnfoldTensor", run_unfold},
+    {"Range", run_range},
+    {NULL, NULL},
 };

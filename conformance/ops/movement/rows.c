@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cases of the operators that put elements elsewhere, and of those that make tensors out of numbers. */
 #include "cases/sources.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 /* Rows of the element types that ABI 1.0 does not demand, for operators without attributes: the type's bytes are all
  * that counts. NO_MORE stands for the inputs behind the first. */
@@ -134,7 +134,41 @@ static uint8_t uint8_value[] = {0xF1};
       EARLIER_TYPE(op, "bool_" #version, LEATI_REF_BOOL, 1, version, outputs_, __VA_ARGS__),            \
       OTHER_TYPES_FOR(EARLIER_OTHER, op, version, outputs_, __VA_ARGS__)
 
+#define OWN(op, named, views, attributes_given, ...)                                                                 \
+  {                                                                                                                  \
+    .name = op, .label = "of_com_microsoft_" named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .attributes = attributes_given, .inputs = {                                                                      \
+      __VA_ARGS__                                                                                                    \
+    }                                                                                                                \
+  }
+#define WINDOWS(dim_, size_, step_) ATTRIBUTES(A_INT("dim", dim_), A_INT("size", size_), A_INT("step", step_))
+#define UNFOLD_OF(named, t, most, views)                                                                     \
+  {                                                                                                          \
+    .name = "UnfoldTensor", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .attributes = {A_INT("size", 3)}, .inputs = {                                                            \
+      RANGE_OF(t, 0, most, 3, 7)                                                                             \
+    }                                                                                                        \
+  }
+
 static const leati_op_spec specs[] = {
+    OWN("Pad", "float32", VIEWS, NO_ATTRIBUTES, F32(3, 5, 7), LIST(1, 0, 2, 0, 3, 1), F32_IS(NO_DIMS, 2.5f)),
+    OWN("Pad", "float16", 0, NO_ATTRIBUTES, RANGE_OF(LEATI_REF_FLOAT16, -9, 9, 5, 3), LIST(1, 0, 0, 2)),
+    OWN("Pad", "float64", 0, NO_ATTRIBUTES, RANGE_OF(LEATI_REF_FLOAT64, -9, 9, 5, 3), LIST(1, 0, 0, 2)),
+    OWN("Pad", "edge", 0, ATTRIBUTES(A_STRING("mode", "edge")), F32(3, 5), LIST(1, 2, 3, 0)),
+    OWN("Range", "int64", VIEW_DYNAMIC, NO_ATTRIBUTES, I64_IS(NO_DIMS, 3), I64_IS(NO_DIMS, 100), I64_IS(NO_DIMS, 7)),
+    OWN("Range", "by_one", 0, NO_ATTRIBUTES, I64_IS(NO_DIMS, -3), I64_IS(DIMS(1), 10)),
+    OWN("Range", "int32", 0, NO_ATTRIBUTES, I32_IS(NO_DIMS, 0), I32_IS(NO_DIMS, 33)),
+    OWN("Range", "float32", 0, NO_ATTRIBUTES, F32_IS(NO_DIMS, 0.5f), F32_IS(NO_DIMS, 9.0f)),
+    UNFOLD_OF("float32", LEATI_REF_FLOAT32, 1000, ALL_VIEWS),
+    UNFOLD_OF("int64", LEATI_REF_INT64, 1000, 0),
+    UNFOLD_OF("int32", LEATI_REF_INT32, 1000, 0),
+    UNFOLD_OF("uint8", LEATI_REF_UINT8, 255, 0),
+    UNFOLD_OF("bool", LEATI_REF_BOOL, 1, 0),
+    OTHER_TYPES(UNFOLD_OF),
+    OWN("UnfoldTensor", "windows", VIEWS, WINDOWS(1, 4, 2), F32(3, 9, 5)),
+    OWN("UnfoldTensor", "one_window", 0, WINDOWS(-2, 9, INT64_MAX), F32(3, 9, 5)),
+    OWN("UnfoldTensor", "apart", 0, WINDOWS(0, 1, 4), F32(9)),
+    OWN("UnfoldTensor", "empty", 0, WINDOWS(1, 2, 1), F32(0, 4)),
     VIEWED("Identity", "float32", 13, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
     CASE("Identity", "denormal", 14, NO_ATTRIBUTES, F32_DENORMAL(5, 33)),
     CASE("Identity", "special", 16, NO_ATTRIBUTES, F32_SPECIAL(1, 16)),
@@ -504,6 +538,21 @@ static const leati_op_spec specs[] = {
     CASE("Pad", "reflect_2", 2, ATTRIBUTES(A_STRING("mode", "reflect"), A_INTS("pads", 2, 1, 1, 2)), F32(5, 3)),
 };
 
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
+
+static const leati_op_spec sound_unfold = OWN("UnfoldTensor", "sound", 0, WINDOWS(1, 4, 2), F32(3, 9, 5));
+static const leati_refusal wrong_unfold[] = {
+    {A_INT("size", 0)},         {A_INT("size", -1)},        {A_INT("size", 10)}, {A_INT("step", 0)},
+    {A_INT("step", INT64_MIN)}, {A_INT("size", INT64_MAX)}, {A_INT("dim", 3)},   {A_INT("dim", -4)},
+    {A_INT("dim", INT64_MIN)},  {A_FLOAT("size", 4)}};
+static const leati_refusals refusals_of_unfold = {.sound = &sound_unfold,
+                                                  .wrong = wrong_unfold,
+                                                  .wrong_count = sizeof wrong_unfold / sizeof wrong_unfold[0],
+                                                  .any_size = {0xf}};
+
+static const leat_case hostile[] = {{REFUSALS("UnfoldTensor", "refused", &refusals_of_unfold)}};
+
 void leati_rows_movement(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+  leati_case_list_add(list, hostile, sizeof hostile / sizeof hostile[0]);
 }

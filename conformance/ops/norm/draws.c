@@ -174,6 +174,46 @@ static void embed_layer_norm(leati_draw *d) {
   d->output_count = (uint32_t)leati_draw_int(d, 1, 3);
 }
 
+static void q_embed_layer_norm(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T2");
+  const int64_t batch = leati_draw_int(d, 1, 3), sequence = leati_draw_int(d, 1, 5), size = leati_draw_int(d, 1, 40);
+  const bool segments = leati_draw_chance(d, 60);
+  draw_indices(d, batch, sequence, 3);
+  if (segments) {
+    draw_indices(d, batch, sequence, 2);
+  } else {
+    leati_draw_absent(d);
+  }
+  const int64_t lines[] = {3, sequence, 2};
+  for (uint32_t k = 0; k < 3; k++) {
+    if (k < 2 || segments) {
+      draw_table(d, type, lines[k], size);
+    } else {
+      leati_draw_absent(d);
+    }
+  }
+  draw_line(d, type, size);
+  draw_line(d, type, size);
+  if (leati_draw_chance(d, 50)) {
+    draw_indices(d, batch, sequence, 2);
+  } else {
+    leati_draw_absent(d);
+  }
+  for (uint32_t k = 0; k < 10; k++) {
+    if (k % 5 == 2 && !segments) {
+      leati_draw_absent(d);
+    } else if (k < 5) {
+      leati_draw_tensor *const scale = leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL);
+      leati_draw_set(scale, 0, g_rand_double_range(d->rand, 0.01, 0.3));
+      scale->plain = true;
+    } else {
+      leati_draw_input(d, type, leati_draw_chance(d, 50), (const int64_t[]){1});
+    }
+  }
+  draw_epsilon(d);
+  d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
+}
+
 static void bias_softmax(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -210,6 +250,7 @@ static void image_norm(leati_draw *d) {
 
 const leati_draw_entry leati_draws_norm[] = {
     {"norm", LEAT_MICROSOFT, "EmbedLayerNormalization", NULL, embed_layer_norm},
+    {"norm", LEAT_MICROSOFT, "QEmbedLayerNormalization", NULL, q_embed_layer_norm},
     {"norm", LEAT_MICROSOFT, "BiasSoftmax", NULL, bias_softmax},
     {"norm", LEAT_MICROSOFT, "GroupNorm SkipGroupNorm", NULL, image_norm},
     {"norm", LEAT_MICROSOFT, "QLinearSoftmax", "*1", qlinear_softmax},

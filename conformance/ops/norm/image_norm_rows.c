@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cases of norms that ONNX Runtime's tools write: GroupNorm, SkipGroupNorm, EmbedLayerNormalization and BiasSoftmax. */
+/* Cases of norms that ONNX Runtime's tools write: GroupNorm, SkipGroupNorm, EmbedLayerNormalization with floats and
+ * bytes, and BiasSoftmax. */
 #include "cases/sources.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 #define ROW(operator, named, wanted, attributes_given, ...)                                            \
   {                                                                                                    \
@@ -27,6 +28,15 @@
 #define IDS I32_RANGE(0, 10, 3, 7)
 #define SEGMENTS I32_RANGE(0, 1, 3, 7)
 #define MASK I32_RANGE(0, 1, 3, 7)
+/* The tables of bytes that stand for numbers up to 2, and what goes with them. */
+#define Q_TABLES(t, low, high, n)                                                            \
+  RANGE_OF(t, low, high, 11, n), RANGE_OF(t, low, high, 9, n), RANGE_OF(t, low, high, 2, n), \
+      RANGE_OF(t, low, high, n), RANGE_OF(t, low, high, n)
+#define Q_SCALE(x) F32_IS(DIMS(1), x)
+#define Q_SCALES Q_SCALE(0.016f), Q_SCALE(0.012f), Q_SCALE(0.009f), Q_SCALE(0.011f), Q_SCALE(-0.02f)
+#define Q_ZEROS(t, low, high)                                                                                 \
+  RANGE_OF(t, low, high, 1), RANGE_OF(t, low, high, 1), RANGE_OF(t, low, high, 1), RANGE_OF(t, low, high, 1), \
+      RANGE_OF(t, low, high, 1)
 #define SOFT A_INT("axis", 3), A_INT("is_inner_broadcast", 1)
 
 #define HALVES(named, t)                                                                                            \
@@ -63,6 +73,18 @@ static const leati_op_spec specs[] = {
         TABLES(36), I32_RANGE(-1, 2, 3, 7), I32_RANGE(-20, 20, 3, 7)),
     ROW("EmbedLayerNormalization", "long", 3, ATTRIBUTES(EPSILON), I32_RANGE(0, 10, 1, 3), I32_RANGE(0, 1, 1, 3),
         TABLES(4099), I32_RANGE(0, 1, 1, 3)),
+    ALL("QEmbedLayerNormalization", 2, ATTRIBUTES(EPSILON), IDS, SEGMENTS, Q_TABLES(LEATI_REF_UINT8, 0, 255, 65), MASK,
+        Q_SCALES, Q_ZEROS(LEATI_REF_UINT8, 100, 160)),
+    ROW("QEmbedLayerNormalization", "int8", 2, ATTRIBUTES(EPSILON), IDS, SEGMENTS,
+        Q_TABLES(LEATI_REF_INT8, -128, 127, 300), MASK, Q_SCALES, Q_ZEROS(LEATI_REF_INT8, -30, 30)),
+    ROW("QEmbedLayerNormalization", "no_segments", 2, ATTRIBUTES(EPSILON), IDS, ABSENT, U8_RANGE(0, 255, 11, 33),
+        U8_RANGE(0, 255, 9, 33), ABSENT, U8_RANGE(0, 255, 33), U8_RANGE(0, 255, 33), ABSENT, Q_SCALE(0.016f),
+        Q_SCALE(0.012f), ABSENT, Q_SCALE(0.011f), Q_SCALE(0.02f), U8_RANGE(100, 160, 1), U8_RANGE(100, 160, 1), ABSENT,
+        U8_RANGE(100, 160, 1), U8_RANGE(100, 160, 1)),
+    ROW("QEmbedLayerNormalization", "beyond", 2, ATTRIBUTES(EPSILON), I32_RANGE(-20, 20, 3, 7), I32_RANGE(-3, 3, 3, 7),
+        Q_TABLES(LEATI_REF_INT8, -128, 127, 36), I32_RANGE(-1, 2, 3, 7), Q_SCALES, Q_ZEROS(LEATI_REF_INT8, -30, 30)),
+    ROW("QEmbedLayerNormalization", "no_batches", 2, ATTRIBUTES(EPSILON), I32_RANGE(0, 1, 0, 7), I32_RANGE(0, 1, 0, 7),
+        Q_TABLES(LEATI_REF_UINT8, 0, 255, 8), ABSENT, Q_SCALES, Q_ZEROS(LEATI_REF_UINT8, 100, 160)),
     ALL("BiasSoftmax", 1, ATTRIBUTES(SOFT), F32(2, 3, 4, 9), F32(2, 1, 1, 9)),
     ROW("BiasSoftmax", "outer", 1, ATTRIBUTES(A_INT("axis", -1), A_INT("is_inner_broadcast", 0)), F32(2, 3, 4, 8),
         F32(4, 8)),
@@ -71,6 +93,20 @@ static const leati_op_spec specs[] = {
     HALVES("bfloat16", LEATI_REF_BFLOAT16),
 };
 
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
+
+static const leati_op_spec sound_bytes =
+    ROW("QEmbedLayerNormalization", "sound", 2, ATTRIBUTES(EPSILON), IDS, SEGMENTS,
+        Q_TABLES(LEATI_REF_UINT8, 0, 255, 8), MASK, Q_SCALES, Q_ZEROS(LEATI_REF_UINT8, 100, 160));
+static const leati_refusal wrong_bytes[] = {{A_INT("epsilon", 1)}};
+static const leati_refusals refusals_of_bytes = {.sound = &sound_bytes,
+                                                 .wrong = wrong_bytes,
+                                                 .wrong_count = sizeof wrong_bytes / sizeof wrong_bytes[0],
+                                                 .any_size = {0, 0, 1u << 0, 1u << 0, 1u << 0}};
+
+static const leat_case hostile[] = {{REFUSALS("QEmbedLayerNormalization", "refused", &refusals_of_bytes)}};
+
 void leati_rows_image_norm(leat_case_list *list) {
   leati_op_cases_add(list, specs, sizeof specs / sizeof specs[0]);
+  leati_case_list_add(list, hostile, sizeof hostile / sizeof hostile[0]);
 }

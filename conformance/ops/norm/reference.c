@@ -425,9 +425,16 @@ static void add_line(const leati_ref_tensor *table, int64_t index, double *sums,
   }
 }
 
-static bool run_embed_layer_norm(leati_ref_node *node) {
-  const leati_ref_tensor *ids = node->inputs[0], *segments = leati_ref_input(node, 1), *words = node->inputs[2];
-  const leati_ref_tensor *mask = leati_ref_input(node, 7), *positions = leati_ref_input(node, 8);
+/* The tables, scale and bias of an embedding, and by how many roundings each element of them is off. */
+typedef struct embedding {
+  const leati_ref_tensor *parts[5]; /* words, places, kinds, scale, bias */
+  const leati_ref_tensor *positions;
+  double ulps;
+} embedding;
+
+static bool embed(leati_ref_node *node, const embedding *e) {
+  const leati_ref_tensor *ids = node->inputs[0], *segments = leati_ref_input(node, 1), *words = e->parts[0];
+  const leati_ref_tensor *mask = leati_ref_input(node, 7), *positions = e->positions;
   const int64_t batch = ids->dims[0], sequence = ids->dims[1], count = words->dims[1];
   const int64_t dims[] = {batch, sequence, count};
   leati_ref_tensor sums = {0};
@@ -436,17 +443,19 @@ static bool run_embed_layer_norm(leati_ref_node *node) {
   for (int64_t row = 0; row < ids->count; row++) {
     double *const sum = sums.f + row * count, *const magnitude = sums.bound + row * count;
     add_line(words, ids->i[row], sum, magnitude);
-    add_line(node->inputs[3], positions != NULL ? positions->i[row % positions->count] : row % sequence, sum,
-             magnitude);
+    add_line(e->parts[1], positions != NULL ? positions->i[row % positions->count] : row % sequence, sum, magnitude);
     if (segments != NULL) {
-      add_line(node->inputs[4], segments->i[row], sum, magnitude);
+      add_line(e->parts[2], segments->i[row], sum, magnitude);
     }
     for (int64_t k = 0; k < count; k++) {
-      magnitude[k] = leati_ref_bound_ulps(magnitude[k], 2);
+      magnitude[k] = leati_ref_bound_ulps(magnitude[k], 2 + e->ulps);
     }
     const moments m = measure(&sums, row * count, count, leati_ref_float(node, "epsilon", 1e-12f), false);
     for (int64_t k = 0; k < count; k++) {
-      normalise(&sums, row * count + k, &m, node->inputs[5]->f[k], node->inputs[6]->f[k], &node->outputs[0]);
+      const double scale = e->parts[3]->f[k], bias = e->parts[4]->f[k];
+      normalise(&sums, row * count + k, &m, scale, bias, &node->outputs[0]);
+      node->outputs[0].bound[row * count + k] +=
+          leati_ref_bound_ulps(fabs(bias) + fabs(node->outputs[0].f[row * count + k] - bias), e->ulps);
     }
   }
   if (node->output_count > 1) {
@@ -461,6 +470,36 @@ static bool run_embed_layer_norm(leati_ref_node *node) {
     leati_ref_tensor_clear(&sums);
   }
   return true;
+}
+
+static bool run_embed_layer_norm(leati_ref_node *node) {
+  embedding e = {.positions = leati_ref_input(node, 8)};
+  for (uint32_t k = 0; k < 5; k++) {
+    e.parts[k] = node->inputs[2 + k];
+  }
+  return embed(node, &e);
+}
+
+/* Each tensor is of bytes that stand for floats, products that are rounded once. */
+static bool run_q_embed_layer_norm(leati_ref_node *node) {
+  enum { FIRST = 2, SCALES = 8, ZEROS = 13, PARTS = 5 };
+  leati_ref_tensor floats[PARTS] = {{0}};
+  embedding e = {.ulps = 1};
+  for (uint32_t k = 0; k < PARTS; k++) {
+    const leati_ref_tensor *x = leati_ref_input(node, FIRST + k);
+    if (x != NULL) {
+      leati_ref_tensor_init(&floats[k], LEATI_REF_FLOAT32, x->rank, x->dims);
+      for (int64_t i = 0; i < x->count; i++) {
+        floats[k].f[i] = (double)(x->i[i] - node->inputs[ZEROS + k]->i[0]) * node->inputs[SCALES + k]->f[0];
+      }
+      e.parts[k] = &floats[k];
+    }
+  }
+  const bool done = embed(node, &e);
+  for (uint32_t k = 0; k < PARTS; k++) {
+    leati_ref_tensor_clear(&floats[k]);
+  }
+  return done;
 }
 
 /* Where an element of images with their channels in dimension 1 is in such that have them last, or not. */
@@ -554,6 +593,7 @@ const leati_ref_entry leati_ref_norm[] = {
     {"LpNormalization", run_lp_norm},
     {"BiasSoftmax", run_bias_softmax},
     {"EmbedLayerNormalization", run_embed_layer_norm},
+    {"QEmbedLayerNormalization", run_q_embed_layer_norm},
     {"GroupNorm", run_image_norm},
     {"SkipGroupNorm", run_image_norm},
     {NULL, NULL},

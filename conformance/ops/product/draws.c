@@ -201,7 +201,7 @@ static void gemm(leati_draw *d) {
 
 static void matmul_nbits(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T1");
-  const int64_t bits = leati_draw_chance(d, 50) ? 4 : 8, size = INT64_C(16) << leati_draw_int(d, 0, 4);
+  const int64_t bits = INT64_C(2) << leati_draw_int(d, 0, 2), size = INT64_C(16) << leati_draw_int(d, bits == 2, 4);
   const int64_t k = leati_draw_int(d, 1, leati_draw_chance(d, 30) ? 600 : 40), n = leati_draw_int(d, 1, 9);
   const int64_t blocks = (k + size - 1) / size, flat = leati_draw_int(d, 0, 1);
   int64_t dims[RANK];
@@ -236,6 +236,29 @@ static void matmul_nbits(leati_draw *d) {
   leati_draw_attribute_int(d, "block_size", size);
   if (bits != 4 || leati_draw_chance(d, 50))
     leati_draw_attribute_int(d, "bits", bits);
+}
+
+static void matmul_bnb4(leati_draw *d) {
+  const uint64_t type = leati_draw_type(d, "T1");
+  const int64_t size = INT64_C(16) << leati_draw_int(d, 0, 4), n = leati_draw_int(d, 1, 9);
+  const int64_t k = leati_draw_chance(d, 50) ? size * leati_draw_int(d, 1, 3) : leati_draw_int(d, 1, 60);
+  const bool turned = leati_draw_chance(d, 20);
+  const int64_t bytes = (n * k + 1) / 2, blocks = (n * k + size - 1) / size;
+  int64_t dims[RANK];
+  const int32_t rank = leati_draw_rank(d, 1, 4);
+  for (int32_t at = 0; at < rank; at++)
+    dims[at] = at < rank - 1 ? leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 9 : 3) : turned ? n : k;
+  leati_draw_input(d, type, rank, dims);
+  leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_UINT8, 1, &bytes), 0, 255);
+  leati_draw_input(d, type, 1, &blocks);
+  leati_draw_attribute_int(d, "K", k);
+  leati_draw_attribute_int(d, "N", n);
+  leati_draw_attribute_int(d, "block_size", size);
+  leati_draw_attribute_int(d, "quant_type", leati_draw_int(d, 0, 1));
+  if (turned || leati_draw_chance(d, 50))
+    leati_draw_attribute_int(d, "transB", turned ? 0 : 1);
+  if (leati_draw_chance(d, 20))
+    leati_draw_attribute_int(d, "training_mode", leati_draw_int(d, 0, 1));
 }
 
 /* The dimensions of a scale or zero point of an operand. */
@@ -360,6 +383,7 @@ const leati_draw_entry leati_draws_product[] = {
     {"matmul", "", "Gemm", NULL, gemm},
     {"matmul", LEAT_MICROSOFT, "FusedGemm", NULL, gemm},
     {"matmul", LEAT_MICROSOFT, "MatMulNBits", NULL, matmul_nbits},
+    {"matmul", LEAT_MICROSOFT, "MatMulBnb4", NULL, matmul_bnb4},
     {"matmul", "", "MatMulInteger QLinearMatMul", NULL, matmul_integer},
     {"matmul", LEAT_MICROSOFT, "MatMulIntegerToFloat DynamicQuantizeMatMul", NULL, matmul_integer},
     {"matmul", "leat", "QuantizedMatMul", NULL, quantized_matmul},

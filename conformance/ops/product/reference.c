@@ -314,7 +314,8 @@ typedef struct nbits {
 
 /* A weight, (q - zero) scale. `*off`: it may have been rounded to the type of the scale, as DequantizeLinear does,
  * after a difference and a product that are each rounded once. */
-static double weight_of(const nbits *w, int64_t column, int64_t at, double *off) {
+static double weight_of(const void *of, int64_t column, int64_t at, double *off) {
+  const nbits *const w = of;
   int64_t place = at / w->block_size;
   if (w->g_idx != NULL) {
     const int64_t given = w->g_idx->i[at];
@@ -338,6 +339,27 @@ static double weight_of(const nbits *w, int64_t column, int64_t at, double *off)
   return weight;
 }
 
+/* Rows of k elements times weights, of which each may be off by what it says. */
+static void multiply_weights(const leati_ref_tensor *a, int64_t k, int64_t n,
+                             double (*weight)(const void *of, int64_t column, int64_t at, double *off), const void *of,
+                             leati_ref_tensor *y) {
+  for (int64_t at = 0; at < y->count; at++) {
+    const double *row = a->f + at / n * k;
+    double sum = 0;
+    double magnitude = 0;
+    double bound = 0;
+    for (int64_t j = 0; j < k; j++) {
+      double off = 0;
+      const double product = row[j] * weight(of, at % n, j, &off);
+      sum += product;
+      magnitude += fabs(product);
+      bound += fabs(row[j]) * off;
+    }
+    y->f[at] = sum;
+    y->bound[at] = bound + leati_ref_bound_sum(k, magnitude + bound);
+  }
+}
+
 /* Weights of few bits, by column and in blocks along k. */
 static bool run_matmul_nbits(leati_ref_node *node) {
   const leati_ref_tensor *a = node->inputs[0];
@@ -349,7 +371,7 @@ static bool run_matmul_nbits(leati_ref_node *node) {
              .scales = node->inputs[2],
              .zeros = leati_ref_input(node, 3),
              .g_idx = leati_ref_input(node, 4)};
-  if (w.k < 1 || w.n < 1 || w.block_size < 1 || (w.bits != 4 && w.bits != 8)) {
+  if (w.k < 1 || w.n < 1 || w.block_size < 1 || (w.bits != 2 && w.bits != 4 && w.bits != 8)) {
     return leati_ref_fail(node, "MatMulNBits: not of this form");
   }
   w.blocks = (w.k + w.block_size - 1) / w.block_size;
@@ -362,25 +384,77 @@ static bool run_matmul_nbits(leati_ref_node *node) {
   int64_t dims[LEAT_MAX_RANK];
   memcpy(dims, a->dims, sizeof dims);
   dims[a->rank - 1] = w.n;
-  leati_ref_tensor *y = &node->outputs[0];
-  leati_ref_tensor_init(y, a->type, a->rank, dims);
-  for (int64_t at = 0; at < y->count; at++) {
-    const double *row = a->f + at / w.n * w.k;
-    double sum = 0;
-    double magnitude = 0;
-    double bound = 0;
-    for (int64_t j = 0; j < w.k; j++) {
-      double off = 0;
-      const double product = row[j] * weight_of(&w, at % w.n, j, &off);
-      sum += product;
-      magnitude += fabs(product);
-      bound += fabs(row[j]) * off;
-    }
-    y->f[at] = sum;
-    y->bound[at] = bound + leati_ref_bound_sum(w.k, magnitude + bound);
-  }
+  leati_ref_tensor_init(&node->outputs[0], a->type, a->rank, dims);
+  multiply_weights(a, w.k, w.n, weight_of, &w, &node->outputs[0]);
   const leati_ref_tensor *bias = leati_ref_input(node, 5);
   return bias == NULL || leati_ref_add(node, bias);
+}
+
+/* Weights [n, k] of com.microsoft's MatMulBnb4, in blocks along all of them; `turned`: each column is one of k. */
+typedef struct bnb4 {
+  int64_t k, block_size;
+  bool normal, turned;
+  const leati_ref_tensor *bytes, *scales;
+} bnb4;
+
+/* The float that a number of 4 bits stands for: FP4 and NF4 of bitsandbytes. */
+static double float4_of(bool normal, int64_t number) {
+  static const double fp4[] = {0, 5.208333333e-03, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 0.25};
+  static const double nf4[] = {-1,
+                               -0.6961928009986877,
+                               -0.5250730514526367,
+                               -0.39491748809814453,
+                               -0.28444138169288635,
+                               -0.18477343022823334,
+                               -0.09105003625154495,
+                               0,
+                               0.07958029955625534,
+                               0.16093020141124725,
+                               0.24611230194568634,
+                               0.33791524171829224,
+                               0.44070982933044434,
+                               0.5626170039176941,
+                               0.7229568362236023,
+                               1};
+  return (float)(normal ? nf4[number] : number < 8 ? fp4[number] : -fp4[number - 8]);
+}
+
+static double bnb4_weight(const void *of, int64_t column, int64_t at, double *off) {
+  const bnb4 *const w = of;
+  const int64_t i = w->turned ? at * w->k + column : column * w->k + at;
+  const int64_t number = w->bytes->i[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15;
+  const leati_ref_type type = w->scales->type;
+  const double weight = float4_of(w->normal, number) * w->scales->f[i / w->block_size];
+  *off = leati_ref_bound_ulps(weight, 1);
+  if (type != LEATI_REF_FLOAT32) {
+    *off += leati_ref_type_ulp(type) / 2 * fmax(fabs(weight), leati_ref_type_smallest(type));
+  }
+  return weight;
+}
+
+static bool run_matmul_bnb4(leati_ref_node *node) {
+  const leati_ref_tensor *a = node->inputs[0];
+  const int64_t n = leati_ref_int(node, "N", 0), kind = leati_ref_int(node, "quant_type", -1);
+  const bnb4 w = {.k = leati_ref_int(node, "K", 0),
+                  .block_size = leati_ref_int(node, "block_size", 0),
+                  .normal = kind == 1,
+                  .turned = leati_ref_int(node, "transB", 1) == 0,
+                  .bytes = node->inputs[1],
+                  .scales = node->inputs[2]};
+  if (w.k < 1 || n < 1 || w.block_size < 16 || (w.block_size & (w.block_size - 1)) != 0 || kind < 0 || kind > 1) {
+    return leati_ref_fail(node, "MatMulBnb4: not of this form");
+  }
+  const int64_t inner = w.turned ? n : w.k, outer = w.turned ? w.k : n;
+  if (a->rank < 1 || a->dims[a->rank - 1] != inner || w.bytes->rank != 1 || w.bytes->count != (n * w.k + 1) / 2 ||
+      w.scales->rank != 1 || w.scales->count != (n * w.k + w.block_size - 1) / w.block_size) {
+    return leati_ref_fail(node, "MatMulBnb4: shapes that do not go together");
+  }
+  int64_t dims[LEAT_MAX_RANK];
+  memcpy(dims, a->dims, sizeof dims);
+  dims[a->rank - 1] = outer;
+  leati_ref_tensor_init(&node->outputs[0], a->type, a->rank, dims);
+  multiply_weights(a, inner, outer, bnb4_weight, &w, &node->outputs[0]);
+  return true;
 }
 
 /* Whether a scale or zero point is for all of an operand or one for each of its rows (columns), in one dimension or in
@@ -603,6 +677,7 @@ const leati_ref_entry leati_ref_product[] = {{"MatMul", run_matmul},
                                              {"Gemm", run_gemm},
                                              {"FusedGemm", run_gemm},
                                              {"MatMulNBits", run_matmul_nbits},
+                                             {"MatMulBnb4", run_matmul_bnb4},
                                              {"MatMulInteger", run_matmul_integer},
                                              {"MatMulIntegerToFloat", run_matmul_integer_to_float},
                                              {"DynamicQuantizeMatMul", run_dynamic_quantize_matmul},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cases of the products of matrices. */
 #include "cases/sources.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 #define PRODUCT(named, a, b)                                                  \
   {                                                                           \
@@ -100,6 +100,35 @@
             RANGE_OF(t, 0.001, 0.01, 180), U8_RANGE(0, 255, 180)),                                                \
       NBITS("small_blocks_" type_label, 0, 24, 5, 4, 16, RANGE_OF(t, -2, 2, 17, 24), U8_RANGE(0, 255, 5, 2, 8),   \
             RANGE_OF(t, 0.01, 0.1, 10), RANGE_OF(t, 6, 9, 10), ABSENT, RANGE_OF(t, -2, 2, 5))
+
+/* Weights of 2 bits, of few rows and of tiles. */
+#define NBITS_TWO(type_label, t)                                                                                       \
+  NBITS("two_bits_" type_label, VIEW_OFFSET, 300, 37, 2, 32, RANGE_OF(t, -2, 2, 2, 300), U8_RANGE(0, 255, 37, 10, 8),  \
+        RANGE_OF(t, 0.01, 0.1, 37, 10), U8_RANGE(0, 255, 37, 3), ABSENT, RANGE_OF(t, -2, 2, 37)),                      \
+      NBITS("two_bits_tiles_" type_label, 0, 300, 37, 2, 32, RANGE_OF(t, -2, 2, 33, 300), U8_RANGE(0, 255, 37, 10, 8), \
+            RANGE_OF(t, 0.01, 0.1, 37, 10), U8_RANGE(0, 255, 37, 3)),                                                  \
+      NBITS("two_bits_long_row_" type_label, 0, 5000, 9, 2, 128, RANGE_OF(t, -2, 2, 5000),                             \
+            U8_RANGE(0, 255, 9, 40, 32), RANGE_OF(t, 0.01, 0.1, 9, 40))
+
+#define BNB4(named, views, k, n, kind, turned, block, ...)                                                 \
+  {                                                                                                        \
+    .name = "MatMulBnb4", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .attributes = {A_INT("K", k), A_INT("N", n), A_INT("quant_type", kind), A_INT("transB", turned),       \
+                   A_INT("block_size", block)},                                                            \
+    .inputs = {                                                                                            \
+      __VA_ARGS__                                                                                          \
+    }                                                                                                      \
+  }
+/* Of few rows and of tiles, with blocks that end where columns do; with others; and turned. */
+#define BNB4_OF(type_label, t, views)                                                                    \
+  BNB4(type_label, views, 96, 37, 1, 1, 32, RANGE_OF(t, -2, 2, 2, 3, 96), U8_RANGE(0, 255, 1776),        \
+       RANGE_OF(t, 0.01, 0.1, 111)),                                                                     \
+      BNB4("tiles_" type_label, 0, 96, 37, 0, 1, 16, RANGE_OF(t, -2, 2, 33, 96), U8_RANGE(0, 255, 1776), \
+           RANGE_OF(t, 0.01, 0.1, 222)),                                                                 \
+      BNB4("odd_" type_label, 0, 33, 5, 1, 1, 64, RANGE_OF(t, -2, 2, 9, 33), U8_RANGE(0, 255, 83),       \
+           RANGE_OF(t, 0.01, 0.1, 3)),                                                                   \
+      BNB4("turned_" type_label, 0, 32, 6, 0, 0, 32, RANGE_OF(t, -2, 2, 9, 6), U8_RANGE(0, 255, 96),     \
+           RANGE_OF(t, 0.01, 0.1, 6))
 
 #define INTEGER(named, views, ...)                                                                             \
   {                                                                                                            \
@@ -285,6 +314,20 @@ static const leati_op_spec specs[] = {
     NBITS_OF("float16", LEATI_REF_FLOAT16, VIEW_TRANSPOSED | VIEW_OFFSET, 1290, 81),
     NBITS_OF("bfloat16", LEATI_REF_BFLOAT16, 0, 1304, 82),
     NBITS_MORE("float32", LEATI_REF_FLOAT32),
+    NBITS_TWO("float32", LEATI_REF_FLOAT32),
+    NBITS_TWO("float16", LEATI_REF_FLOAT16),
+    BNB4_OF("float32", LEATI_REF_FLOAT32, ALL_VIEWS),
+    BNB4_OF("float16", LEATI_REF_FLOAT16, VIEW_SLICED | VIEW_OFFSET),
+    BNB4_OF("bfloat16", LEATI_REF_BFLOAT16, 0),
+    BNB4("one_row", VIEW_OFFSET, 1280, 9, 1, 1, 64, F32(1280), U8_RANGE(0, 255, 5760), F32_RANGE(0.01, 0.1, 180)),
+    BNB4("no_rows", 0, 32, 3, 0, 1, 16, F32(2, 0, 32), U8_RANGE(0, 255, 48), F32_RANGE(0.01, 0.1, 6)),
+    {.name = "MatMulBnb4",
+     .label = "threads",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .threads = THREADS_16,
+     .attributes = {A_INT("K", 640), A_INT("N", 37), A_INT("block_size", 128), A_INT("quant_type", 1)},
+     .inputs = {F32(1, 640), U8_RANGE(0, 255, 11840), F32_RANGE(0.01, 0.1, 185)}},
     NBITS_MORE("float16", LEATI_REF_FLOAT16),
     /* Each k with the scale of some block, also of one before the first and of one behind the last. */
     NBITS("indexed_float32", VIEW_TRANSPOSED | VIEW_REVERSED, 70, 37, 4, 32, F32(2, 70), U8_RANGE(0, 255, 37, 3, 16),
@@ -464,6 +507,33 @@ static const leati_op_spec specs[] = {
     CASE("Gemm", "version_9", 9, NO_ATTRIBUTES, F32(5, 7), F32(7, 3), F32(5, 1)),
 };
 
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
+
+static const leati_op_spec sound_bnb4 =
+    BNB4("sound", 0, 96, 37, 1, 1, 32, F32(2, 3, 96), U8_RANGE(0, 255, 1776), F32_RANGE(0.01, 0.1, 111));
+static const leati_refusal wrong_bnb4[] = {{A_INT("K", 0)},
+                                           {A_INT("K", -96)},
+                                           {A_INT("K", 97)},
+                                           {A_INT("K", INT32_MAX), A_INT("N", INT32_MAX)},
+                                           {A_INT("N", INT64_MAX)},
+                                           {A_INT("N", 36)},
+                                           {A_INT("N", INT64_MIN)},
+                                           {A_INT("block_size", 0)},
+                                           {A_INT("block_size", 8)},
+                                           {A_INT("block_size", 24)},
+                                           {A_INT("block_size", INT64_MIN)},
+                                           {A_INT("quant_type", 2)},
+                                           {A_INT("quant_type", -1)},
+                                           {A_INT("transB", 0)},
+                                           {A_FLOAT("quant_type", 1)}};
+static const leati_refusals refusals_of_bnb4 = {.sound = &sound_bnb4,
+                                                .wrong = wrong_bnb4,
+                                                .wrong_count = sizeof wrong_bnb4 / sizeof wrong_bnb4[0],
+                                                .any_size = {1u << 0 | 1u << 1}};
+
+static const leat_case hostile[] = {{REFUSALS("MatMulBnb4", "refused", &refusals_of_bnb4)}};
+
 void leati_rows_product(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+  leati_case_list_add(list, hostile, sizeof hostile / sizeof hostile[0]);
 }

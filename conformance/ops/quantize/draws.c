@@ -103,7 +103,7 @@ static void qlinear_concat(leati_draw *d) {
   leati_draw_dims(d, rank, dims);
   leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, &one), 0, g_rand_double_range(d->rand, 0.01, 0.3));
   leati_draw_bytes(d, leati_draw_input(d, type, 0, NULL));
-  for (int64_t k = leati_draw_int(d, 1, 3); k > 0; --k) {
+  for (int64_t k = leati_draw_int(d, 1, leati_draw_chance(d, 20) ? 6 : 3); k > 0; --k) {
     dims[leati_draw_front(axis, rank)] = leati_draw_int(d, d->empty ? 0 : 1, 4);
     leati_draw_bytes(d, leati_draw_input(d, type, rank, dims));
     leati_draw_scale_of_bytes(d, type);

@@ -3,8 +3,7 @@
 #include <math.h>
 
 #include "cases/sources.h"
-#include "fixture.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 /* Weights of states, small enough that an error dies out with the steps. */
 #define WEIGHTS(t, ...) RANGE_OF(t, -0.5, 0.5, __VA_ARGS__)
@@ -220,106 +219,42 @@ static const leati_op_spec specs[] = {
     RNN_HALVES("bfloat16", LEATI_REF_BFLOAT16),
 };
 
-/* ---- What is refused ----------------------------------------------------------------------------------------------
- */
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
 
-#define SHAPES 12
-#define SHAPES_OF_FLOATS 8
+#define UNITS(n) A_INT("hidden_size", n)
+/* Of both operators. */
+#define OF_BOTH                                                                                                \
+  {UNITS(-4)}, {UNITS(0)}, {UNITS(5)}, {UNITS(INT64_MAX)}, {A_FLOAT("clip", -1)}, {A_FLOAT("clip", 0)},        \
+      {A_FLOAT("clip", NAN)}, {A_STRING("direction", "sideways")}, {A_STRING("direction", "bidirectional")},   \
+      {A_STRINGS("activations", 3, "Sigmoid", "Tanh", "Cube", "", "", "")},                                    \
+      {A_STRINGS("activations", 2, "Sigmoid", "Tanh", "", "", "", "")},                                        \
+      {A_STRINGS("activations", 6, "Tanh", "Tanh", "Tanh", "Tanh", "Tanh", "Tanh")}, {NO_STRINGS(NULL, NULL)}, \
+      {NO_STRINGS(nothing, lengths)}, {A_STRING("activations", "Tanh")}, {                                     \
+    A_INT("activation_alpha", 1)                                                                               \
+  }
+#define NO_STRINGS(strings_given, lengths_given)                                                              \
+  {                                                                                                           \
+    .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_STRINGS, .name = "activations", .count = 3, \
+    .strings = strings_given, .lengths = lengths_given                                                        \
+  }
 
-/* An LSTM with inputs of given shapes, whose attribute or one of whose shapes makes no sense; with `bytes` the one of
- * com.microsoft. */
-static void refuse(leat_case_context *ctx, bool bytes, const leat_attribute *attribute, uint32_t wrong, int64_t size) {
-  int64_t shapes[SHAPES][3] = {{5, 2, 3}, {1, 16, 3}, {1, 16, 4}, {1, 32, 0}, {2, 0, 0},  {1, 2, 4},
-                               {1, 2, 4}, {1, 12, 0}, {1, 0, 0},  {1, 0, 0},  {1, 16, 0}, {1, 16, 0}};
-  static const int32_t ranks[SHAPES] = {3, 3, 3, 2, 1, 3, 3, 2, 1, 1, 2, 2};
-  const uint32_t count = bytes ? SHAPES : SHAPES_OF_FLOATS;
-  leat_value_info infos[SHAPES];
-  const leat_value_info *inputs[SHAPES];
-  const leat_attribute unit = A_INT("hidden_size", 4);
-  const leat_attribute *const attributes[] = {attribute != NULL ? attribute : &unit};
-  if (bytes) {
-    shapes[1][1] = 3;
-    shapes[2][1] = 4;
-    shapes[1][2] = shapes[2][2] = 16;
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    const bool is_byte = bytes && (i == 1 || i == 2 || i == 9 || i == 11);
-    infos[i] = (leat_value_info){.struct_size = sizeof infos[i],
-                                 .ndim = ranks[i],
-                                 .dtype = is_byte  ? LEAT_U8
-                                          : i == 4 ? LEAT_I32
-                                                   : LEAT_F32,
-                                 .shape = shapes[i]};
-    inputs[i] = &infos[i];
-  }
-  if (attribute == NULL) {
-    shapes[wrong][ranks[wrong] - 1] = size;
-  }
-  const leat_op_desc desc = {.struct_size = sizeof desc,
-                             .since_version = bytes ? 1 : 14,
-                             .name = bytes ? "DynamicQuantizeLSTM" : "LSTM",
-                             .domain = bytes ? LEAT_MICROSOFT : "",
-                             .attribute_count = 1,
-                             .attributes = attributes,
-                             .input_count = count,
-                             .inputs = inputs,
-                             .output_count = 3};
-  leat_op *op = NULL;
-  LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
-                    ctx->op->supports(leati_fixture_device(ctx), &desc, LEAT_ERR));
-  LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
-                    ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
-}
+static const char *const nothing[] = {NULL, NULL, NULL};
+static const uint64_t lengths[] = {3, 3, 3};
 
-/* `data`: not NULL for the layer of int8 or uint8. */
-static void refused(leat_case_context *ctx, const void *data) {
-  const bool bytes = data != NULL;
-  static const char *const nothing[] = {NULL, NULL, NULL};
-  static const uint64_t lengths[] = {3, 3, 3};
-  enum { OF_FLOATS = 2 }; /* attributes that the layer of int8 or uint8 has not */
-  const leat_attribute wrong[] = {
-      A_INT("layout", 2),
-      A_INT("layout", -1),
-      A_INT("hidden_size", -4),
-      A_INT("hidden_size", 0),
-      A_INT("hidden_size", 5),
-      A_INT("hidden_size", INT64_MAX),
-      A_FLOAT("clip", -1),
-      A_FLOAT("clip", 0),
-      A_FLOAT("clip", NAN),
-      A_STRING("direction", "sideways"),
-      A_STRING("direction", "bidirectional"),
-      A_STRINGS("activations", 3, "Sigmoid", "Tanh", "Cube", "", "", ""),
-      A_STRINGS("activations", 2, "Sigmoid", "Tanh", "", "", "", ""),
-      A_STRINGS("activations", 6, "Tanh", "Tanh", "Tanh", "Tanh", "Tanh", "Tanh"),
-      {.struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_STRINGS, .name = "activations", .count = 3},
-      {.struct_size = sizeof(leat_attribute),
-       .type = LEAT_ATTRIBUTE_STRINGS,
-       .name = "activations",
-       .count = 3,
-       .strings = nothing,
-       .lengths = lengths},
-      A_STRING("activations", "Tanh"),
-      A_INT("activation_alpha", 1)};
-  for (size_t i = bytes ? OF_FLOATS : 0; i < G_N_ELEMENTS(wrong); i++) {
-    refuse(ctx, bytes, &wrong[i], 0, 0);
-  }
-  for (uint32_t i = 0; i < (bytes ? SHAPES : SHAPES_OF_FLOATS); i++) {
-    for (int64_t size = 0; size < 2; size++) {
-      refuse(ctx, bytes, NULL, i, size == 0 ? 0 : 7);
-    }
-  }
-}
-
-static const leat_case hostile[] = {
-    {.name = "op.LSTM.refused",
-     .summary = "Attributes and shapes that make no layer are refused when it is asked for.",
-     .run = refused},
-    {.name = "op.DynamicQuantizeLSTM.refused",
-     .summary = "Attributes and shapes that make no layer of int8 or uint8 are refused when it is asked for.",
-     .run = refused,
-     .data = ""},
-};
+static const leati_op_spec sound =
+    LSTM_OF("sound", 0, 0, ATTRIBUTES(UNITS(4)), INPUTS(LEATI_REF_FLOAT32, 1, 4, 5, 2, 3, 4), I32_RANGE(1, 5, 2),
+            F32(1, 2, 4), F32(1, 2, 4), F32(1, 12));
+static const leati_op_spec sound_bytes =
+    BYTES_OF("sound", 0, 0, ATTRIBUTES(UNITS(4)), UNSIGNED_BYTES(1, 5, 2, 3, 4), I32_RANGE(1, 5, 2), F32(1, 2, 4),
+             F32(1, 2, 4), F32(1, 12), UNSIGNED_SCALES(1, 16), UNSIGNED_SCALES(1, 16));
+static const leati_refusal wrong[] = {{A_INT("layout", 2)}, {A_INT("layout", -1)}, OF_BOTH};
+static const leati_refusal wrong_bytes[] = {OF_BOTH};
+static const leati_refusals refusals = {
+    .sound = &sound, .wrong = wrong, .wrong_count = G_N_ELEMENTS(wrong), .any_size = {1u << 0}};
+static const leati_refusals refusals_of_bytes = {
+    .sound = &sound_bytes, .wrong = wrong_bytes, .wrong_count = G_N_ELEMENTS(wrong_bytes), .any_size = {1u << 0}};
+static const leat_case hostile[] = {{REFUSALS("LSTM", "refused", &refusals)},
+                                    {REFUSALS("DynamicQuantizeLSTM", "refused", &refusals_of_bytes)}};
 
 void leati_rows_recurrent(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));

@@ -3,8 +3,7 @@
 #include <math.h>
 
 #include "cases/sources.h"
-#include "fixture.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 #define F LEATI_REF_FLOAT32
 #define H LEATI_REF_FLOAT16
@@ -159,146 +158,66 @@ static const leati_op_spec specs[] = {
     GATES("nothing", 2, 0, 0, F32(2, 0, 5), F32(5), F32(5), F32(2, 0, 5)),
 };
 
-/* ---- What is refused, and what goes in several parts ------------------------------------------------------------ */
+/* ---- What is refused --------------------------------------------------------------------------------------------- */
 
-#define INPUTS 6
+static const leati_op_spec sound_convolution = OWN_CONV("sound", 0, 0, NO_ATTRIBUTES, CONV_INPUTS(F, 2, 3, 5, 4));
 
-typedef struct asked {
-  const char *name, *domain;
-  uint32_t since_version, attribute_count, input_count;
-  const leat_attribute *attributes;
-  int32_t ranks[INPUTS];
-  int64_t shapes[INPUTS][4];
-} asked;
+static const leati_refusal wrong_convolutions[] = {{A_INT("dilation", 0)},
+                                                   {A_INT("dilation", -1)},
+                                                   {A_INT("dilation", INT64_MAX)},
+                                                   {A_INT("dilation", INT32_MAX)},
+                                                   {A_INT("channels_last", 2)},
+                                                   {A_INT("channels_last", 1)},
+                                                   {A_INT("ndim", 2)},
+                                                   {A_INT("ndim", 0)},
+                                                   {A_INT("state_window", 1)},
+                                                   {A_INT("state_window", INT64_MIN)},
+                                                   {A_INT("state_length", 4)},
+                                                   {A_INT("state_channels_last", 0)},
+                                                   {A_INT("state_update_capacity", 1)},
+                                                   {A_INT("input_channels", 2)},
+                                                   {A_INT("input_channel_offset", 1)},
+                                                   {A_STRING("activation", "relu")},
+                                                   {A_STRING("activation", "")},
+                                                   {A_INT("activation", 1)}};
 
-static void refuse(leat_case_context *ctx, const asked *of) {
-  leat_value_info infos[INPUTS];
-  const leat_value_info *inputs[INPUTS];
-  const leat_attribute *attributes[4];
-  for (uint32_t i = 0; i < of->input_count; i++) {
-    infos[i] = (leat_value_info){
-        .struct_size = sizeof infos[i], .ndim = of->ranks[i], .dtype = LEAT_F32, .shape = of->shapes[i]};
-    inputs[i] = of->ranks[i] != 0 ? &infos[i] : NULL;
-  }
-  for (uint32_t i = 0; i < of->attribute_count; i++) {
-    attributes[i] = &of->attributes[i];
-  }
-  const leat_op_desc desc = {.struct_size = sizeof desc,
-                             .since_version = of->since_version,
-                             .name = of->name,
-                             .domain = of->domain,
-                             .attribute_count = of->attribute_count,
-                             .attributes = attributes,
-                             .input_count = of->input_count,
-                             .inputs = inputs,
-                             .output_count = 2};
-  leat_op *op = NULL;
-  LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
-                    ctx->op->supports(leati_fixture_device(ctx), &desc, LEAT_ERR));
-  LEAT_CHECK_EITHER(ctx, LEAT_ERROR_INVALID_ARGUMENT, LEAT_ERROR_NOT_SUPPORTED,
-                    ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
-}
+static const leati_refusals of_convolutions = {.sound = &sound_convolution,
+                                               .wrong = wrong_convolutions,
+                                               .wrong_count = G_N_ELEMENTS(wrong_convolutions),
+                                               .any_size = {1u << 2}};
 
-static void refused_convolutions(leat_case_context *ctx, const void *data) {
-  const leat_attribute wrong[] = {A_INT("dilation", 0),
-                                  A_INT("dilation", -1),
-                                  A_INT("dilation", INT64_MAX),
-                                  A_INT("dilation", INT32_MAX),
-                                  A_INT("channels_last", 2),
-                                  A_INT("channels_last", 1),
-                                  A_INT("ndim", 2),
-                                  A_INT("ndim", 0),
-                                  A_INT("state_window", 1),
-                                  A_INT("state_window", INT64_MIN),
-                                  A_INT("state_length", 4),
-                                  A_INT("state_channels_last", 0),
-                                  A_INT("state_update_capacity", 1),
-                                  A_INT("input_channels", 2),
-                                  A_INT("input_channel_offset", 1),
-                                  A_STRING("activation", "relu"),
-                                  A_STRING("activation", ""),
-                                  A_INT("activation", 1)};
-  (void)data;
-  asked of = {.name = "CausalConvWithState",
-              .domain = LEAT_MICROSOFT,
-              .since_version = 1,
-              .attribute_count = 1,
-              .input_count = 4,
-              .ranks = {3, 3, 1, 3},
-              .shapes = {{2, 3, 5}, {3, 1, 4}, {3}, {2, 3, 3}}};
-  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-    of.attributes = &wrong[i];
-    refuse(ctx, &of);
-  }
-  of.attribute_count = 0;
-  const asked sound = of;
-  for (uint32_t i = 0; i < 4; i++) {
-    for (int32_t d = 0; d < sound.ranks[i]; d++) {
-      of = sound;
-      of.shapes[i][d] += i == 1 && d == 2 ? -sound.shapes[i][d] : 1;
-      if (i != 0 || d != 2) {
-        refuse(ctx, &of);
-      }
-    }
-    of = sound;
-    of.ranks[i] = 4;
-    of.shapes[i][3] = 1;
-    refuse(ctx, &of);
-  }
-}
+/* With decays, and without, of which no rule with a gate makes sense. */
+static const leati_op_spec sound_attentions[] = {
+    ATTEND("sound", 0, 0, ATTRIBUTES(HEADS(4, 2)), F32(2, 3, 20), F32(2, 3, 10), F32(2, 3, 8), F32(2, 2, 5, 4),
+           F32(2, 3, 2), F32(2, 3, 2)),
+    ATTEND("sound", 0, 0, ATTRIBUTES(HEADS(4, 2), RULE("delta")), F32(2, 3, 20), F32(2, 3, 10), F32(2, 3, 8),
+           F32(2, 2, 5, 4), ABSENT, F32(2, 3, 2)),
+    OWN_ATTEND("sound", 0, 0, ATTRIBUTES(HEADS(4, 2)), F32(2, 3, 20), F32(2, 3, 10), F32(2, 3, 8), F32(2, 2, 5, 4),
+               F32(2, 3, 2), F32(2, 3, 2)),
+};
 
-static void refused_attentions(leat_case_context *ctx, const void *data) {
-  const struct {
-    leat_attribute attributes[3];
-  } wrong[] = {{{HEADS(0, 2)}},
-               {{HEADS(4, 0)}},
-               {{HEADS(-4, -2)}},
-               {{HEADS(3, 2)}},
-               {{HEADS(2, 4)}},
-               {{HEADS(INT64_MAX, 2)}},
-               {{HEADS(INT64_MIN, INT64_MIN)}},
-               {{HEADS(4, 2), RULE("gated")}},
-               {{HEADS(4, 2), RULE("sideways")}},
-               {{HEADS(4, 2), A_INT("update_rule", 1)}}};
-  (void)data;
-  asked of = {.name = "LinearAttention",
-              .domain = "",
-              .since_version = 27,
-              .input_count = 6,
-              .ranks = {3, 3, 3, 4, 3, 3},
-              .shapes = {{2, 3, 20}, {2, 3, 10}, {2, 3, 8}, {2, 2, 5, 4}, {2, 3, 2}, {2, 3, 2}}};
-  const asked sound = of;
-  for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
-    of.attributes = wrong[i].attributes;
-    of.attribute_count = wrong[i].attributes[2].name != NULL ? 3 : 2;
-    of.ranks[4] = i == 7 ? 0 : 3;
-    refuse(ctx, &of);
-  }
-  const leat_attribute heads[] = {HEADS(4, 2), A_INT("state_window", 2)};
-  of = sound;
-  of.attributes = heads;
-  of.attribute_count = 3;
-  of.domain = LEAT_MICROSOFT;
-  of.since_version = 1;
-  refuse(ctx, &of);
-  for (uint32_t i = 0; i < INPUTS; i++) {
-    for (int32_t d = 0; d < sound.ranks[i]; d++) {
-      of = sound;
-      of.attributes = heads;
-      of.attribute_count = 2;
-      of.shapes[i][d] += d == 2 && i == 0 ? 1 : 9;
-      refuse(ctx, &of);
-    }
-  }
-}
+static const leati_refusal wrong_attentions[] = {{HEADS(0, 2)},
+                                                 {HEADS(4, 0)},
+                                                 {HEADS(-4, -2)},
+                                                 {HEADS(3, 2)},
+                                                 {HEADS(2, 4)},
+                                                 {HEADS(INT64_MAX, 2)},
+                                                 {HEADS(INT64_MIN, INT64_MIN)},
+                                                 {RULE("sideways")},
+                                                 {A_INT("update_rule", 1)}};
+static const leati_refusal without_decays[] = {{RULE("gated")}};
+static const leati_refusal with_window[] = {{A_INT("state_window", 2)}};
+
+static const leati_refusals of_attentions = {
+    .sound = &sound_attentions[0], .wrong = wrong_attentions, .wrong_count = G_N_ELEMENTS(wrong_attentions)};
+static const leati_refusals of_gates = {.sound = &sound_attentions[1], .wrong = without_decays, .wrong_count = 1};
+static const leati_refusals of_windows = {.sound = &sound_attentions[2], .wrong = with_window, .wrong_count = 1};
 
 static const leat_case hostile[] = {
-    {.name = "op.CausalConvWithState.refused",
-     .summary = "Attributes and shapes that make no convolution are refused when it is asked for.",
-     .run = refused_convolutions},
-    {.name = "op.LinearAttention.refused",
-     .summary = "Attributes and shapes that make no attention are refused when it is asked for.",
-     .run = refused_attentions},
+    {REFUSALS("CausalConvWithState", "refused", &of_convolutions)},
+    {REFUSALS("LinearAttention", "refused", &of_attentions)},
+    {REFUSALS("LinearAttention", "refused_without_decay", &of_gates)},
+    {REFUSALS("LinearAttention", "refused_window", &of_windows)},
 };
 
 void leati_rows_state(leat_case_list *list) {

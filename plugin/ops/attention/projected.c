@@ -57,6 +57,34 @@ int32_t leati_projected_read(const leati_op_def *def, const leati_op_desc *desc,
                            name, out->heads);
 }
 
+/* The projection of an input by weights, without memory. */
+static leati_view projection_of(const leati_view *x, const leati_view *weights, const leati_view *like) {
+  leati_view projection = {.type = like->type, .dtype = like->dtype, .item_size = like->item_size, .ndim = 3};
+  projection.shape[0] = x->shape[0];
+  projection.shape[1] = x->shape[1];
+  projection.shape[2] = weights->shape[1];
+  leati_view_make_compact(&projection);
+  return projection;
+}
+
+int32_t leati_projection_of(const leat_op *op, const leati_view *x, const leati_view *weights, const leati_view *bias,
+                            const leati_view *like, leati_view *out, leat_error *err) {
+  const char *const name = leati_op_def_of(op)->info.name;
+  if (x->ndim != 3 || weights->ndim != 2 || weights->shape[0] != x->shape[2]) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: the input needs 3 dimensions, batches, positions and elements, and the weights 2, the first "
+                      "for these elements",
+                      name);
+  }
+  if (bias != NULL && (bias->ndim != 1 || bias->shape[0] != weights->shape[1])) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: the bias must have shape [%" PRId64 "], an element for each column of the weights", name,
+                      weights->shape[1]);
+  }
+  *out = projection_of(x, weights, like);
+  return LEAT_OK;
+}
+
 /* Sizes of the parts of a projection that is so wide. */
 static int32_t read_sizes(const char *name, const leati_projected_state *state, int64_t width, int64_t out[PARTS],
                           leat_error *err) {
@@ -129,14 +157,31 @@ int32_t leati_projected_take(const leat_op *op, const leati_projected_state *sta
   return leati_multi_head_check(op, out, err);
 }
 
-void leati_projected_infer(const leati_multi_head *in, uint32_t output_count, leat_shape *out) {
+int32_t leati_projected_walk(leati_planner *planner, const leati_call *call, uint32_t i, leati_view *view,
+                             const leati_view **out, leat_error *err) {
+  *out = NULL;
+  if (leati_input(call, i) != NULL) {
+    LEATI_TRY(leati_plan_walkable(planner, &call->inputs[i], view, err));
+    *out = view;
+  }
+  return LEAT_OK;
+}
+
+int32_t leati_projected_infer(const leat_op *op, const leati_multi_head *in, uint32_t output_count, leat_shape *out,
+                              leat_error *err) {
   leat_shape keys, values;
+  if (output_count > 1 && in->k.heads.shape[3] != in->v.heads.shape[3]) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: keys and values that are given back together have heads of one size",
+                      leati_op_def_of(op)->info.name);
+  }
   leati_multi_head_infer(in, &out[0], &keys, &values);
   if (output_count > 1) {
     out[1].ndim = 5;
     out[1].dims[0] = 2;
     memcpy(out[1].dims + 1, keys.dims, 4 * sizeof(keys.dims[0]));
   }
+  return LEAT_OK;
 }
 
 int32_t leati_plan_projected(leati_planner *planner, leati_multi_head *in, const leati_view *y,
@@ -151,59 +196,15 @@ int32_t leati_plan_projected(leati_planner *planner, leati_multi_head *in, const
 
 /* ---- The operator ------------------------------------------------------------------------------------------------ */
 
-/* The projection of an input by weights, without memory. */
-static leati_view projection_of(const leati_view *x, const leati_view *weights) {
-  leati_view projection = {.type = x->type, .dtype = x->dtype, .item_size = x->item_size, .ndim = 3};
-  projection.shape[0] = x->shape[0];
-  projection.shape[1] = x->shape[1];
-  projection.shape[2] = weights->shape[1];
-  leati_view_make_compact(&projection);
-  return projection;
-}
-
-static int32_t check_weights(const leat_op *op, const leati_call *call, leat_error *err) {
-  const leati_view *const x = &call->inputs[X], *const weights = &call->inputs[WEIGHTS];
-  const leati_view *const bias = leati_input(call, BIAS);
-  const char *const name = leati_op_def_of(op)->info.name;
-  if (x->ndim != 3 || weights->ndim != 2 || weights->shape[0] != x->shape[2]) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: the input needs 3 dimensions, batches, positions and elements, and the weights 2, the first "
-                      "for these elements",
-                      name);
-  }
-  return bias == NULL || (bias->ndim == 1 && bias->shape[0] == weights->shape[1])
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "%s: the bias must have shape [%" PRId64 "], an element for each column of the weights", name,
-                          weights->shape[1]);
-}
-
 static int32_t projected_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_projected_inputs with = {leati_input(call, MASK), leati_input(call, PAST), leati_input(call, ADDED),
                                        leati_input(call, PAST_COUNT)};
-  leati_view past[2];
+  const leati_view *const x = &call->inputs[X];
+  leati_view projection, past[2];
   leati_multi_head in;
-  LEATI_TRY(check_weights(op, call, err));
-  const leati_view projection = projection_of(&call->inputs[X], &call->inputs[WEIGHTS]);
+  LEATI_TRY(leati_projection_of(op, x, &call->inputs[WEIGHTS], leati_input(call, BIAS), x, &projection, err));
   LEATI_TRY(leati_projected_take(op, leati_op_state_const(op), &projection, &with, past, &in, err));
-  if (call->output_count > 1 && in.k.heads.shape[3] != in.v.heads.shape[3]) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: keys and values that are given back together have heads of one size",
-                      leati_op_def_of(op)->info.name);
-  }
-  leati_projected_infer(&in, call->output_count, out);
-  return LEAT_OK;
-}
-
-/* An optional input as kernels can walk it; NULL: it is not there. */
-static int32_t walk(leati_planner *planner, const leati_call *call, uint32_t i, leati_view *view,
-                    const leati_view **out, leat_error *err) {
-  *out = NULL;
-  if (leati_input(call, i) != NULL) {
-    LEATI_TRY(leati_plan_walkable(planner, &call->inputs[i], view, err));
-    *out = view;
-  }
-  return LEAT_OK;
+  return leati_projected_infer(op, &in, call->output_count, out, err);
 }
 
 static int32_t projected_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -213,10 +214,10 @@ static int32_t projected_plan(const leat_op *op, leati_planner *planner, const l
   leati_multi_head in;
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[X], &x, err));
   LEATI_TRY(leati_plan_walkable(planner, &call->inputs[WEIGHTS], &weights, err));
-  LEATI_TRY(walk(planner, call, BIAS, &bias, &given_bias, err));
-  LEATI_TRY(walk(planner, call, MASK, &mask, &with.mask, err));
-  LEATI_TRY(walk(planner, call, ADDED, &added, &with.added, err));
-  leati_view projection = projection_of(&x, &weights);
+  LEATI_TRY(leati_projected_walk(planner, call, BIAS, &bias, &given_bias, err));
+  LEATI_TRY(leati_projected_walk(planner, call, MASK, &mask, &with.mask, err));
+  LEATI_TRY(leati_projected_walk(planner, call, ADDED, &added, &with.added, err));
+  leati_view projection = projection_of(&x, &weights, &x);
   LEATI_TRY(leati_plan_temporary(planner, &projection, err));
   if (projection.count != 0) {
     const leati_gemm gemm = leati_product_of(&x, &weights, &projection, given_bias, false);
@@ -242,7 +243,7 @@ static bool projected_reads_view(const leat_op *op, const leati_call *call, uint
   if (i > WEIGHTS) {
     return leati_view_walkable(&call->inputs[i]);
   }
-  const leati_view projection = projection_of(x, weights);
+  const leati_view projection = projection_of(x, weights, x);
   return leati_product_reads(leati_op_device(op), x, weights, &projection, false, false, i == X);
 }
 
@@ -251,7 +252,7 @@ static uint32_t projected_transposes(const leat_op *op, const leati_call *call, 
   if (!leati_has_input(constants, WEIGHTS) || x->count == 0) {
     return 0;
   }
-  const leati_view projection = projection_of(x, weights);
+  const leati_view projection = projection_of(x, weights, x);
   const leati_gemm gemm = leati_product_of(x, weights, &projection, NULL, false);
   return leati_gemm_gains_along_k(leati_op_device(op), &gemm) ? 1u << WEIGHTS : 0;
 }

@@ -16,6 +16,13 @@ typedef struct leati_projected_state {
   bool shares; /**< past keys and values have room for new ones, and a number says how many positions count */
 } leati_projected_state;
 
+/** Checks an input [batches, positions, elements], weights [elements, elements of queries, keys and values] and a bias
+ * of the latter (NULL: none), of which rank and shape are there; and gives what they make, of the type of `like`,
+ * without memory.
+ * @errors INVALID_ARGUMENT */
+int32_t leati_projection_of(const leat_op *op, const leati_view *x, const leati_view *weights, const leati_view *bias,
+                            const leati_view *like, leati_view *out, leat_error *err);
+
 /** Attributes of it: num_heads, unidirectional, scale, mask_filter_value, do_rotary, rotary_embedding_dim,
  * past_present_share_buffer; and qkv_hidden_sizes. */
 extern const leat_op_attribute leati_attribute_num_heads, leati_attribute_unidirectional,
@@ -43,8 +50,15 @@ int32_t leati_projected_take(const leat_op *op, const leati_projected_state *sta
                              const leati_projected_inputs *with, leati_view past[2], leati_multi_head *out,
                              leat_error *err);
 
-/** The shapes of the result and of keys and values together, [2, batches, heads, positions, elements of a head]. */
-void leati_projected_infer(const leati_multi_head *in, uint32_t output_count, leat_shape *out);
+/** Gives optional input `i` of a call as kernels can walk it, in `view`; NULL: it is not there.
+ * @errors as leati_plan_walkable() */
+int32_t leati_projected_walk(leati_planner *planner, const leati_call *call, uint32_t i, leati_view *view,
+                             const leati_view **out, leat_error *err);
+
+/** The shapes of the result and of keys and values together, [2, batches, heads, positions, elements of a head].
+ * @errors INVALID_ARGUMENT: keys and values, which are wanted together, have heads of two sizes */
+int32_t leati_projected_infer(const leat_op *op, const leati_multi_head *in, uint32_t output_count, leat_shape *out,
+                              leat_error *err);
 
 /** Plans one; `y` and `present` (NULL: nobody wants it) are outputs of these shapes.
  * @errors as leati_plan_multi_head() */

@@ -614,25 +614,6 @@ static int32_t conv_create(leat_op *op, const leati_op_desc *desc, leat_error *e
 
 /* ---- NHWC ------------------------------------------------------------------------------------------------------- */
 
-/* Dimension `d` of an image in NHWC layout among those of one in NCHW. */
-static int32_t nhwc_place(int32_t d, int32_t ndim) {
-  return d == 0 ? 0 : d == 1 ? ndim - 1 : d - 1;
-}
-
-/* A view of an image of NHWC with its channels in dimension 1. */
-static leati_view in_nchw(const leati_view *view) {
-  int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
-  leati_view out = *view;
-  for (int32_t d = 0; d < view->ndim; ++d) {
-    shape[d] = view->shape[nhwc_place(d, view->ndim)];
-    strides[d] = view->strides[nhwc_place(d, view->ndim)];
-  }
-  if (view->ndim > 2) {
-    leati_view_reshape(&out, view->ndim, shape, strides);
-  }
-  return out;
-}
-
 /* Whether input `i` is in NHWC layout: images are, and the weights of NhwcConv, which adds no tensor. */
 static bool is_nhwc_input(const leati_op_def *def, uint32_t i) {
   return i == 0 || i == 3 || (i == 1 && def->info.max_inputs == 3);
@@ -643,7 +624,7 @@ static bool is_nhwc_input(const leati_op_def *def, uint32_t i) {
 static leati_call call_in_nchw(const leat_op *op, const leati_call *call, leati_view inputs[NHWC_INPUTS]) {
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const bool turned = is_nhwc_input(leati_op_def_of(op), i) && call->inputs[i].present;
-    inputs[i] = turned ? in_nchw(&call->inputs[i]) : call->inputs[i];
+    inputs[i] = turned ? leati_conv_in_nchw(&call->inputs[i]) : call->inputs[i];
   }
   return (leati_call){.input_count = call->input_count, .inputs = inputs, .output_count = call->output_count};
 }
@@ -655,7 +636,7 @@ static int32_t nhwc_supports(const leati_op_def *def, leat_device *device, const
   memcpy(inputs, desc->inputs, desc->input_count * sizeof(inputs[0]));
   for (uint32_t i = 0; i < 2; ++i) {
     for (int32_t d = 0; d < inputs[i].ndim && is_nhwc_input(def, i); ++d) {
-      shapes[i][d] = desc->inputs[i].shape[nhwc_place(d, inputs[i].ndim)];
+      shapes[i][d] = desc->inputs[i].shape[leati_conv_nhwc_place(d, inputs[i].ndim)];
       inputs[i].shape = shapes[i];
     }
   }
@@ -670,7 +651,7 @@ static int32_t nhwc_infer(const leat_op *op, const leati_call *call, leat_shape 
   LEATI_TRY(conv_infer(op, &nchw, out, err));
   memcpy(dims, out->dims, sizeof(dims));
   for (int32_t d = 0; d < out->ndim; ++d) {
-    out->dims[nhwc_place(d, out->ndim)] = dims[d];
+    out->dims[leati_conv_nhwc_place(d, out->ndim)] = dims[d];
   }
   return LEAT_OK;
 }
@@ -679,7 +660,7 @@ static int32_t nhwc_infer(const leat_op *op, const leati_call *call, leat_shape 
 static int32_t nhwc_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   leati_view inputs[NHWC_INPUTS];
   leati_call nchw = call_in_nchw(op, call, inputs);
-  const leati_view y = in_nchw(&call->outputs[0]);
+  const leati_view y = leati_conv_in_nchw(&call->outputs[0]);
   nchw.outputs = &y;
   if (y.compact ||
       (leati_is_channels_last(&y) && leati_holds_channels(&y) && conv_channels_last(op, &nchw, 0).writes)) {

@@ -5,6 +5,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/conv/conv_shape.h"
+#include "ops/core/attribute.h"
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
 #include "ops/core/movement.h"
@@ -17,6 +18,7 @@ typedef struct conv_integer_state {
   leati_window window;
   int64_t group;
   bool relu;
+  bool last; /* images are in NHWC layout, weights are not */
 } conv_integer_state;
 
 /* The inputs of an operator, each perhaps absent (NULL). */
@@ -53,6 +55,8 @@ static conv_inputs inputs_of(const leat_op *op, const leati_call *call) {
                        .bias = leati_input(call, 8)};
 }
 
+static LEATI_ATTRIBUTE(attribute_channels_last, "channels_last", INT);
+
 /* ---- Attributes and shapes --------------------------------------------------------------------------------------- */
 
 static int32_t conv_integer_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
@@ -66,6 +70,7 @@ static int32_t conv_integer_supports(const leati_op_def *def, leat_device *devic
 static int32_t conv_integer_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   conv_integer_state *const state = leati_op_state(op);
   LEATI_TRY(leati_conv_read(leati_op_def_of(op), desc, &state->window, &state->group, err));
+  state->last = leati_attr_int(desc, attribute_channels_last.name, 0) != 0;
   return leati_integer_product_read(leati_op_def_of(op), desc, &state->relu, err);
 }
 
@@ -387,6 +392,54 @@ static leati_channels_last_use conv_integer_channels_last(const leat_op *op, con
   return use;
 }
 
+/* ---- Of com.microsoft -------------------------------------------------------------------------------------------- */
+
+#define QLINEAR_INPUTS 9
+
+/* The inputs with images in NCHW. */
+static leati_call call_in_nchw(const leati_call *call, leati_view inputs[QLINEAR_INPUTS]) {
+  for (uint32_t i = 0; i < call->input_count; ++i) {
+    inputs[i] = i == 0 ? leati_conv_in_nchw(&call->inputs[0]) : call->inputs[i];
+  }
+  return (leati_call){.input_count = call->input_count, .inputs = inputs, .output_count = call->output_count};
+}
+
+static int32_t own_conv_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  leati_view inputs[QLINEAR_INPUTS];
+  if (!((const conv_integer_state *)leati_op_state_const(op))->last) {
+    return conv_integer_infer(op, call, out, err);
+  }
+  const leati_call nchw = call_in_nchw(call, inputs);
+  int64_t dims[LEAT_MAX_RANK];
+  LEATI_TRY(conv_integer_infer(op, &nchw, out, err));
+  memcpy(dims, out->dims, sizeof(dims));
+  for (int32_t d = 0; d < out->ndim; ++d) {
+    out->dims[leati_conv_nhwc_place(d, out->ndim)] = dims[d];
+  }
+  return LEAT_OK;
+}
+
+/* Where the kernels do not write NHWC, the result is copied there. */
+static int32_t own_conv_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const conv_integer_state *const state = leati_op_state_const(op);
+  leati_view inputs[QLINEAR_INPUTS];
+  if (!state->last) {
+    return conv_integer_plan(op, planner, call, err);
+  }
+  leati_call nchw = call_in_nchw(call, inputs);
+  const leati_view y = leati_conv_in_nchw(&call->outputs[0]);
+  nchw.outputs = &y;
+  if (y.compact || (leati_is_channels_last(&y) && leati_holds_channels(&y) && can_be_last(&y, state->group))) {
+    return conv_integer_plan(op, planner, &nchw, err);
+  }
+  leati_view made = {.type = y.type, .ndim = y.ndim};
+  memcpy(made.shape, y.shape, sizeof(made.shape));
+  LEATI_TRY(leati_plan_temporary(planner, &made, err));
+  nchw.outputs = &made;
+  LEATI_TRY(conv_integer_plan(op, planner, &nchw, err));
+  return leati_plan_strided_copy(planner, &made, &y, err);
+}
+
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
 static LEATI_TYPE(type_x, "T1", LEATI_TYPES_BYTE);
@@ -403,12 +456,19 @@ static LEATI_TYPE(type_any_result, "T3", LEATI_TYPES_BYTE | LEAT_TYPE_FLOAT32);
   &leati_attribute_auto_pad, &leati_attribute_dilations, &leati_attribute_group, &leati_attribute_kernel_shape, \
       &leati_attribute_pads, &leati_attribute_strides
 
+#define QLINEAR_TYPES                                                                                                 \
+  LEATI_TYPES(&type_x, &type_w, &type_result, &type_bias, &type_scale), LEATI_INPUT_TYPES(0, 4, 0, 1, 4, 1, 4, 2, 3), \
+      LEATI_OUTPUT_TYPES(2)
+
 /* A convolution of int8 or uint8. */
-#define CONVOLUTION(name, domain, version, inputs, which, ...)                                                   \
+#define CONVOLUTION_AS(name, domain, version, inputs, which, infer_, plan_, ...)                                 \
   LEATI_OP(name, domain, (version, version), inputs, (1, 1), .info.flags = LEAT_OP_HEAVY, __VA_ARGS__,           \
            .state_size = sizeof(conv_integer_state), .param = (which), .least_rank = 3,                          \
            .most_rank = 2 + LEATI_WINDOW_RANK, .supports = conv_integer_supports, .create = conv_integer_create, \
-           .infer = conv_integer_infer, .plan = conv_integer_plan, .channels_last = conv_integer_channels_last)
+           .infer = infer_, .plan = plan_)
+#define CONVOLUTION(name, domain, version, inputs, which, ...)                                             \
+  CONVOLUTION_AS(name, domain, version, inputs, which, conv_integer_infer, conv_integer_plan, __VA_ARGS__, \
+                 .channels_last = conv_integer_channels_last)
 
 static const leati_op_def ops[] = {
     CONVOLUTION("ConvInteger", "", 10, (2, 4), CONV_INTEGER, LEATI_TYPES(&type_x, &type_w, &type_sum),
@@ -417,9 +477,9 @@ static const leati_op_def ops[] = {
                 LEATI_TYPES(&type_x, &type_w, &type_any_result, &type_float),
                 LEATI_ATTRIBUTES(ATTRIBUTES, &leati_attribute_activation), LEATI_INPUT_TYPES(0, 1, 3, 3, 0, 1, 3, 3, 2),
                 LEATI_OUTPUT_TYPES(2)),
-    CONVOLUTION("QLinearConv", "", 10, (8, 9), QLINEAR_CONV, LEATI_ATTRIBUTES(ATTRIBUTES),
-                LEATI_TYPES(&type_x, &type_w, &type_result, &type_bias, &type_scale),
-                LEATI_INPUT_TYPES(0, 4, 0, 1, 4, 1, 4, 2, 3), LEATI_OUTPUT_TYPES(2)),
+    CONVOLUTION("QLinearConv", "", 10, (8, 9), QLINEAR_CONV, LEATI_ATTRIBUTES(ATTRIBUTES), QLINEAR_TYPES),
+    CONVOLUTION_AS("QLinearConv", "com.microsoft", 1, (8, 9), QLINEAR_CONV, own_conv_infer, own_conv_plan,
+                   LEATI_ATTRIBUTES(ATTRIBUTES, &attribute_channels_last), QLINEAR_TYPES),
 };
 
 const leati_op_family leati_conv_integer_family = LEATI_FAMILY(ops);

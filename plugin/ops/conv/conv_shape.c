@@ -3,6 +3,7 @@
 
 #include "core/status.h"
 #include "ops/core/attribute.h"
+#include "ops/core/movement.h"
 
 LEATI_ATTRIBUTE(leati_attribute_group, "group", INT);
 
@@ -77,4 +78,21 @@ bool leati_conv_is_pointwise(const leati_window_fit *fit) {
     one = one && fit->kernel[d] == 1 && fit->stride[d] == 1 && fit->pad_begin[d] == 0 && fit->pad_end[d] == 0;
   }
   return one;
+}
+
+int32_t leati_conv_nhwc_place(int32_t d, int32_t ndim) {
+  return d == 0 ? 0 : d == 1 ? ndim - 1 : d - 1;
+}
+
+leati_view leati_conv_in_nchw(const leati_view *view) {
+  int64_t shape[LEAT_MAX_RANK], strides[LEAT_MAX_RANK];
+  leati_view out = *view;
+  for (int32_t d = 0; d < view->ndim; ++d) {
+    shape[d] = view->shape[leati_conv_nhwc_place(d, view->ndim)];
+    strides[d] = view->strides[leati_conv_nhwc_place(d, view->ndim)];
+  }
+  if (view->ndim > 2) {
+    leati_view_reshape(&out, view->ndim, shape, strides);
+  }
+  return out;
 }

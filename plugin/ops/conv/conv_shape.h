@@ -24,6 +24,11 @@ int32_t leati_conv_check_channels(const int64_t *x, const int64_t *w, bool trans
 int32_t leati_conv_lay(const char *name, const leati_window *window, const leati_transposed_sizes *transposed,
                        int64_t group, const leati_view *x, const leati_view *w, leati_window_fit *out, leat_error *err);
 
+/** Dimension `d` of an image in NHWC layout among those of one in NCHW. */
+int32_t leati_conv_nhwc_place(int32_t d, int32_t ndim);
+/** A view of an image of NHWC with its channels in dimension 1. */
+leati_view leati_conv_in_nchw(const leati_view *view);
+
 /** Whether a window is of one tap and moves by one. */
 bool leati_conv_is_pointwise(const leati_window_fit *fit);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators that stand for several elementwise ones, one after the other, as ONNX Runtime's tools and old models have
  * them: BiasGelu, FastGelu, BiasAdd, BiasSplitGelu, ComplexMul and ComplexMulConj, Affine, ParametricSoftplus,
- * ScaledTanh and ImageScaler. Each is a program of Pointwise, with its kernels and its rounding. */
+ * ScaledTanh, ImageScaler, GatedAdd and ScaledSiLU. Each is a program of Pointwise, with its kernels and its rounding.
+ */
 #include "ops/elementwise/composite.h"
 
 #include <inttypes.h>
@@ -19,7 +20,7 @@ static LEATI_ATTRIBUTE(attribute_bias, "bias", FLOATS);
 /* ---- Programs --------------------------------------------------------------------------------------------------- */
 
 /* In the order of `programs`. */
-enum { GELU, FAST_GELU, PLAIN_FAST_GELU, BIAS_ADD, SPLIT_GELU, AFFINE, SOFTPLUS, SCALED_TANH };
+enum { GELU, FAST_GELU, PLAIN_FAST_GELU, BIAS_ADD, SPLIT_GELU, AFFINE, SOFTPLUS, SCALED_TANH, GATED_ADD, SCALED_SILU };
 
 static const leati_program programs[] = {
     [GELU] = {.input_count = 2, .step_count = 2, .steps = {{LEAT_EW_ADD, {0, 1}}, {LEAT_EW_GELU, {2}}}},
@@ -43,6 +44,11 @@ static const leati_program programs[] = {
                      .step_count = 3,
                      .constant_count = 2,
                      .steps = {{LEAT_EW_MUL, {0, -2}}, {LEAT_EW_TANH, {1}}, {LEAT_EW_MUL, {2, -1}}}},
+    [GATED_ADD] = {.input_count = 3, .step_count = 2, .steps = {{LEAT_EW_MUL, {1, 2}}, {LEAT_EW_ADD, {0, 3}}}},
+    [SCALED_SILU] = {.input_count = 1,
+                     .step_count = 3,
+                     .constant_count = 1,
+                     .steps = {{LEAT_EW_MUL, {0, -1}}, {LEAT_EW_SIGMOID, {1}}, {LEAT_EW_MUL, {1, 2}}}},
 };
 
 static int32_t composite_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -96,6 +102,18 @@ static int32_t bias_add_infer(const leat_op *op, const leati_call *call, leat_sh
                       leati_op_def_of(op)->info.name);
   }
   return biased_infer(op, call, out, err);
+}
+
+static int32_t gated_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const leati_view *const x = &call->inputs[0], *const y = &call->inputs[1], *const gate = &call->inputs[2];
+  const int32_t last = x->ndim - 1;
+  if (y->ndim != x->ndim || !leati_same_numbers(y->shape, x->shape, x->ndim) || gate->ndim != x->ndim ||
+      gate->shape[last] != 1 || !leati_same_numbers(gate->shape, x->shape, last)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: both operands must have one shape, and the gate that with 1 as the last dimension",
+                      leati_op_def_of(op)->info.name);
+  }
+  return leati_infer_same(op, call, out, err);
 }
 
 /* Half `half` of the last dimension of a view. */
@@ -262,6 +280,10 @@ static const leati_op_def ops[] = {
     BIASED("BiasGelu", (2, 2), GELU, biased_infer),
     BIASED("FastGelu", (1, 2), FAST_GELU, biased_infer),
     BIASED("BiasAdd", (3, 3), BIAS_ADD, bias_add_infer),
+    PROGRAM("GatedAdd", "com.microsoft", (1, 1), (3, 3), GATED_ADD, .least_rank = 1, .create = composite_create,
+            .infer = gated_infer),
+    PROGRAM("ScaledSiLU", "com.microsoft", (1, 1), (1, 1), SCALED_SILU, LEATI_ATTRIBUTES(&leati_attribute_alpha),
+            .create = composite_create, .infer = leati_infer_same),
     COMPOSED("BiasSplitGelu", "com.microsoft", (1, 1), (2, 2), .least_rank = 1, .infer = split_infer,
              .plan = split_plan),
     COMPLEX("ComplexMul", PRODUCT),

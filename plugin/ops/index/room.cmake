@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Operators that pick elements by tensors of indices.
-leat_room(FAMILIES index nonzero one_hot reverse_sequence tensor_scatter)
+leat_room(FAMILIES index gather_quantized nonzero one_hot reverse_sequence tensor_scatter)
 
 set(constants CONSTANTS index_is_32 reports_bad_index)
 leat_kernel(gather gather.comp ITEMS 8 16 32 64 128 ${constants})
+leat_kernel(gather_quantized gather_quantized.comp TYPES F32 F16 BF16 ${constants})
 leat_kernel(gather_nd index_nd.comp ITEMS 8 16 32 64 128 ${constants})
 leat_kernel(scatter_nd index_nd.comp ITEMS 8 16 32 64 128 ${constants} DEFINES SCATTER)
 leat_kernel(gather_elements index_elements.comp ITEMS 8 16 32 64 ${constants})

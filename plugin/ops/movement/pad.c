@@ -11,6 +11,7 @@
 #include "ops/core/movement.h"
 
 static LEATI_TYPE(type_padded_2, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT64); /* as the CPU provider has version 2 */
+static LEATI_TYPE(type_padded_1, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_FLOAT64); /* of com.microsoft */
 static LEATI_ATTRIBUTE(attribute_pads, "pads", INTS);
 static LEATI_ATTRIBUTE(attribute_value, "value", FLOAT);
 
@@ -263,6 +264,12 @@ static const leati_op_def ops[] = {
              LEATI_ATTRIBUTES(&leati_attribute_mode), LEATI_INPUT_TYPES(0, 1, 0, 2), .state_size = sizeof(pad_state),
              .supports = pad_supports, .create = pad_create, .infer = pad_infer, LEATI_KERNELS(LEATI_KERNELS_PAD),
              .plan = pad_plan, .reads_view = leati_reads_rows),
+    LEATI_OP("Pad", "com.microsoft", (1, 1), (2, 3), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_GROWS, LEATI_EVALUATED_ALL, pad_evaluate), .info.host_inputs = 0x6,
+             LEATI_TYPES(&type_padded_1, &leati_type_int64), LEATI_ATTRIBUTES(&leati_attribute_mode),
+             LEATI_INPUT_TYPES(0, 1, 0), .state_size = sizeof(pad_state), .supports = pad_supports,
+             .create = pad_create, .infer = pad_infer, LEATI_KERNELS(LEATI_KERNELS_PAD), .plan = pad_plan,
+             .reads_view = leati_reads_rows),
     LEATI_OP("Tile", "", (6, 13), (2, 2), (1, 1), LEATI_EVALUATED(LEAT_OP_GROWS, LEATI_EVALUATED_ALL, tile_evaluate),
              .info.host_inputs = 1u << 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64), LEATI_INPUT_TYPES(0, 1),
              .infer = tile_infer, LEATI_KERNELS(LEATI_KERNELS_COPY), .plan = tile_plan, .reads_view = leati_reads_rows),

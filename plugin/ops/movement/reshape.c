@@ -10,6 +10,7 @@
 #include "ops/core/dims.h"
 #include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
+#include "ops/movement/dropout.h"
 #include "ops/movement/fill.h"
 
 static LEATI_TYPE(type_ratio, "T1", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
@@ -182,36 +183,14 @@ static int32_t unsqueeze_infer(const leat_op *op, const leati_call *call, leat_s
 
 /* ---- Dropout ---------------------------------------------------------------------------------------------------- */
 
-/* Whether training_mode is one false. */
-static bool is_inference(const leati_view *training) {
-  return training->count == 1 && *(const unsigned char *)training->data == 0;
-}
-
 static int32_t dropout_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                 leat_error *err) {
-  (void)def;
   (void)device;
-  if (!leati_is_given(desc, 2)) {
-    return LEAT_OK;
-  }
-  /* Whether it trains must be known now: a host that is refused here has another place to run it, later it has none. */
-  leati_view training;
-  return leati_constant(desc, 2, &training) && is_inference(&training)
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training_mode is not a constant false");
+  return leati_dropout_supports(def, desc, 2, err);
 }
 
 static int32_t dropout_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
-  const leati_view *const training = leati_input(call, 2);
-  if (training != NULL && !is_inference(training)) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Dropout: training_mode must be one false");
-  }
-  LEATI_TRY(leati_infer_same(op, call, out, err));
-  if (call->output_count > 1) {
-    LEATI_TRY(leati_infer_same(op, call, &out[1], err));
-    out[1].dtype = leati_dtype_of(LEAT_TYPE_BOOL);
-  }
-  return LEAT_OK;
+  return leati_dropout_infer(op, call, 2, out, err);
 }
 
 static int32_t dropout_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {

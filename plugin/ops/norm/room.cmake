@@ -13,6 +13,7 @@ leat_kernel(embed_norm norm.comp TYPES F32 F16 BF16 ${norm_constants} DEFINES EM
 leat_kernel(embed_norm_shuffled norm.comp TYPES F32 F16 BF16 ${norm_constants} DEFINES EMBED SHUFFLES)
 leat_kernel(image_norm norm.comp TYPES F32 F16 BF16 ${norm_constants} DEFINES IMAGE)
 leat_kernel(image_norm_shuffled norm.comp TYPES F32 F16 BF16 ${norm_constants} DEFINES IMAGE SHUFFLES)
+leat_kernel(embed_bytes embed_bytes.comp)
 leat_kernel(batch_norm batch_norm.comp TYPES F32 F16 BF16 CONSTANTS QUADS LAST)
 leat_kernel(lrn lrn.comp TYPES F32 F16 BF16)
 leat_kernel(lp_norm lp_norm.comp TYPES F32 F16 BF16 CONSTANTS ROWS_SPEC GROUP HELD QUADS SQUARES)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MatMulNBits: products with weights of 4 or 8 bits, which become floats in registers. */
+/* MatMulNBits: products with weights of 2, 4 or 8 bits, which become floats in registers. */
+#include "ops/product/matmul_nbits.h"
+
 #include <string.h>
 
 #include "core/status.h"
@@ -14,12 +16,8 @@ enum { A, B, SCALES, ZEROS, G_IDX, BIAS };
 
 /* Weights of a block at least. */
 #define BLOCK_MIN 16
-
-typedef struct nbits_state {
-  int64_t k, n;
-  int64_t block_size; /* a power of two */
-  uint32_t bits;
-} nbits_state;
+/* Bytes at a multiple of which a column of weights begins, for kernels to read so many at once. */
+#define COLUMN_BYTES_STEP 8
 
 /* Argument record of kernels with weights of few bits; Args in kernels/nbits.glsl. */
 typedef struct nbits_args {
@@ -45,10 +43,10 @@ static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
 };
 
 /* Blocks of a column, and the bytes of one. */
-static int64_t blocks_of(const nbits_state *state) {
+static int64_t blocks_of(const leati_nbits *state) {
   return (state->k + state->block_size - 1) / state->block_size;
 }
-static int64_t block_bytes(const nbits_state *state) {
+static int64_t block_bytes(const leati_nbits *state) {
   return state->block_size * state->bits / 8;
 }
 
@@ -63,7 +61,7 @@ static int32_t read_size(const leati_op_desc *desc, const char *name, int64_t *o
                           (long long)*out);
 }
 
-static int32_t read_attributes(const leati_op_desc *desc, nbits_state *out, leat_error *err) {
+static int32_t read_attributes(const leati_op_desc *desc, leati_nbits *out, leat_error *err) {
   const int64_t bits = leati_attr_int(desc, "bits", 4), packing = leati_attr_int(desc, "weight_prepacked", 0);
   LEATI_TRY(read_size(desc, "K", &out->k, err));
   LEATI_TRY(read_size(desc, "N", &out->n, err));
@@ -73,9 +71,14 @@ static int32_t read_attributes(const leati_op_desc *desc, nbits_state *out, leat
                       "MatMulNBits: block_size is %lld; it must be a power of two from %d on",
                       (long long)out->block_size, BLOCK_MIN);
   }
-  if (bits != 4 && bits != 8) {
+  if (bits != 2 && bits != 4 && bits != 8) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                      "MatMulNBits with weights of %lld bits is not supported; 4 and 8 are", (long long)bits);
+                      "MatMulNBits with weights of %lld bits is not supported; 2, 4 and 8 are", (long long)bits);
+  }
+  if (out->block_size * bits < 8 * COLUMN_BYTES_STEP) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "MatMulNBits with blocks of %lld weights of %lld bits is not supported; of %lld are",
+                      (long long)out->block_size, (long long)bits, 8 * COLUMN_BYTES_STEP / (long long)bits);
   }
   if (packing != 0) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
@@ -102,7 +105,7 @@ static int32_t nbits_supports(const leati_op_def *def, leat_device *device, cons
                               leat_error *err) {
   (void)def;
   (void)device;
-  nbits_state state;
+  leati_nbits state;
   LEATI_TRY(read_attributes(desc, &state, err));
   const uint32_t zeros = leati_is_given(desc, ZEROS) ? ZEROS : A;
   return check_kinds(leati_type_of(desc->inputs[A].dtype), leati_type_of(desc->inputs[zeros].dtype), err);
@@ -125,7 +128,7 @@ static int32_t check_columns(const leati_view *view, const char *what, int64_t n
 
 /* Checks the numbers of blocks: one for each k, or for each weight of a column, those included that fill its last
  * block. */
-static int32_t check_g_idx(const leati_view *view, const nbits_state *state, leat_error *err) {
+static int32_t check_g_idx(const leati_view *view, const leati_nbits *state, leat_error *err) {
   const int64_t filled = blocks_of(state) * state->block_size;
   return view->ndim == 1 && (view->shape[0] == state->k || view->shape[0] == filled)
              ? LEAT_OK
@@ -135,7 +138,7 @@ static int32_t check_g_idx(const leati_view *view, const nbits_state *state, lea
 }
 
 static int32_t nbits_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
-  const nbits_state *const state = leati_op_state_const(op);
+  const leati_nbits *const state = leati_op_state_const(op);
   const leati_view *const a = &call->inputs[A], *const b = &call->inputs[B], *const zeros = leati_input(call, ZEROS),
                           *const g_idx = leati_input(call, G_IDX), *const bias = leati_input(call, BIAS);
   const int64_t n = state->n, blocks = blocks_of(state), bytes = block_bytes(state);
@@ -184,16 +187,20 @@ static bool rows_in_one(const leati_view *view, int64_t *out_stride) {
   return one;
 }
 
-static uint32_t zeros_kind(const leati_call *call) {
-  const leati_view *const zeros = leati_input(call, ZEROS);
-  return zeros == NULL ? LEAT_ZEROS_NONE : zeros->type == LEAT_TYPE_UINT8 ? LEAT_ZEROS_PACKED : LEAT_ZEROS_REAL;
+static uint32_t zeros_kind(const leati_nbits *state, const leati_nbits_operands *operands) {
+  const leati_view *const zeros = operands->zeros;
+  return state->table != 0                ? state->table
+         : zeros == NULL                  ? LEAT_ZEROS_NONE
+         : zeros->type == LEAT_TYPE_UINT8 ? LEAT_ZEROS_PACKED
+                                          : LEAT_ZEROS_REAL;
 }
 
 /* Chooses the kernel, and tiles and splits in its argument record; `a`: the first input as it is read. */
-static leati_pipeline_key choose_kernel(const leat_device *device, const leati_call *call, const leati_view *a,
-                                        const nbits_state *state, nbits_args *args, uint32_t *out_tile_size) {
-  const leati_view *const c = &call->outputs[0];
-  const uint32_t zeros = zeros_kind(call), indexed = leati_input(call, G_IDX) != NULL;
+static leati_pipeline_key choose_kernel(const leat_device *device, const leati_nbits_operands *operands,
+                                        const leati_view *a, const leati_nbits *state, nbits_args *args,
+                                        uint32_t *out_tile_size) {
+  const leati_view *const c = operands->c;
+  const uint32_t zeros = zeros_kind(state, operands), indexed = operands->g_idx != NULL;
   leati_gemm_args *const gemm = &args->gemm;
   if (gemm->m <= device->traits.tuning.gemv_rows) {
     const leati_gemm_shape shape = {.m = gemm->m, .n = gemm->n, .k = gemm->k, .batch = 1};
@@ -255,10 +262,10 @@ static int32_t plan_weights(leati_planner *planner, const leati_view *b, leati_v
   return leati_plan_copy(planner, b, out, err);
 }
 
-static int32_t nbits_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const nbits_state *const state = leati_op_state_const(op);
-  const leati_view *const c = &call->outputs[0], *const given_zeros = leati_input(call, ZEROS),
-                          *const given_g_idx = leati_input(call, G_IDX), *const given_bias = leati_input(call, BIAS);
+int32_t leati_plan_nbits(leati_planner *planner, const leati_nbits *state, const leati_nbits_operands *operands,
+                         leat_error *err) {
+  const leati_view *const c = operands->c, *const given_zeros = operands->zeros, *const given_g_idx = operands->g_idx,
+                          *const given_bias = operands->bias;
   if (c->count == 0) {
     return LEAT_OK;
   }
@@ -267,13 +274,13 @@ static int32_t nbits_plan(const leat_op *op, leati_planner *planner, const leati
   }
   leati_view a, b, scales, zeros, g_idx, bias;
   int64_t a_row;
-  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[A], &a, err));
+  LEATI_TRY(leati_plan_walkable(planner, operands->a, &a, err));
   if (!rows_in_one(&a, &a_row)) {
-    LEATI_TRY(leati_plan_compact(planner, &call->inputs[A], &a, err));
+    LEATI_TRY(leati_plan_compact(planner, operands->a, &a, err));
     a_row = state->k;
   }
-  LEATI_TRY(plan_weights(planner, &call->inputs[B], &b, err));
-  LEATI_TRY(leati_plan_compact(planner, &call->inputs[SCALES], &scales, err));
+  LEATI_TRY(plan_weights(planner, operands->b, &b, err));
+  LEATI_TRY(leati_plan_compact(planner, operands->scales, &scales, err));
   if (given_zeros != NULL) {
     LEATI_TRY(leati_plan_compact(planner, given_zeros, &zeros, err));
   }
@@ -299,13 +306,13 @@ static int32_t nbits_plan(const leat_op *op, leati_planner *planner, const leati
                .beta = 1},
       .blocks = (uint32_t)blocks,
       .column_bytes = (uint32_t)(blocks * block_bytes(state)),
-      .zeros_bytes = zeros_kind(call) == LEAT_ZEROS_PACKED ? (uint32_t)((blocks * state->bits + 7) / 8) : 0};
+      .zeros_bytes = zeros_kind(state, operands) == LEAT_ZEROS_PACKED ? (uint32_t)((blocks * state->bits + 7) / 8) : 0};
   while (INT64_C(1) << args.block_shift < state->block_size) {
     ++args.block_shift;
   }
   args.gemm.vector = args.gemm.n % 4 == 0 && c->address % (4 * c->item_size) == 0 ? LEATI_VECTOR_C : 0;
   uint32_t tile_size;
-  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(planner->device, call, &a, state, &args, &tile_size),
+  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(planner->device, operands, &a, state, &args, &tile_size),
                                   .args = &args,
                                   .args_size = sizeof(args),
                                   LEATI_READS({&a, &args.gemm.a}, {&b, &args.gemm.b}, {&scales, &args.scales},
@@ -316,8 +323,19 @@ static int32_t nbits_plan(const leat_op *op, leati_planner *planner, const leati
   return leati_plan_tiles(planner, &dispatch, &args.gemm, tile_size, err);
 }
 
+static int32_t nbits_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const leati_nbits_operands operands = {.a = &call->inputs[A],
+                                         .b = &call->inputs[B],
+                                         .scales = &call->inputs[SCALES],
+                                         .zeros = leati_input(call, ZEROS),
+                                         .g_idx = leati_input(call, G_IDX),
+                                         .bias = leati_input(call, BIAS),
+                                         .c = &call->outputs[0]};
+  return leati_plan_nbits(planner, leati_op_state_const(op), &operands, err);
+}
+
 /* What a row of `a` is in memory changes no sum, and rows are read at once. */
-static bool nbits_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
+bool leati_nbits_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
   (void)op;
   const leati_view *const view = &call->inputs[i];
   int64_t stride;
@@ -341,11 +359,9 @@ static const leati_op_def ops[] = {
              LEATI_TYPES(&type_real, &type_weights, &type_zeros, &type_g_idx),
              LEATI_ATTRIBUTES(&attribute_k, &attribute_n, &attribute_bits, &attribute_block_size,
                               &attribute_weight_prepacked),
-             LEATI_INPUT_TYPES(0, 1, 0, 2, 3, 0), .state_size = sizeof(nbits_state),
-             LEATI_KERNELS(LEATI_KERNELS_GEMM_NBITS_128, LEATI_KERNELS_GEMM_NBITS_64, LEATI_KERNELS_GEMM_NBITS_32,
-                           LEATI_KERNELS_GEMV_NBITS),
-             .least_rank = 1, .supports = nbits_supports, .create = nbits_create, .infer = nbits_infer,
-             .plan = nbits_plan, .reads_view = nbits_reads_view),
+             LEATI_INPUT_TYPES(0, 1, 0, 2, 3, 0), .state_size = sizeof(leati_nbits),
+             LEATI_KERNELS(LEATI_KERNELS_OF_NBITS), .least_rank = 1, .supports = nbits_supports, .create = nbits_create,
+             .infer = nbits_infer, .plan = nbits_plan, .reads_view = leati_nbits_reads_view),
 };
 
 const leati_op_family leati_matmul_nbits_family = LEATI_FAMILY(ops);

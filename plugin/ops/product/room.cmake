@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Products of matrices.
-leat_room(FAMILIES matmul gemm_op multi_matmul matmul_nbits matmul_integer einsum
+leat_room(FAMILIES matmul gemm_op multi_matmul matmul_nbits matmul_bnb4 matmul_integer einsum
   SOURCES a_prologue equation gemm integer_product matrix_product)
 
 set(types F32 F16 BF16)
@@ -23,6 +23,7 @@ leat_kernel(gemm_16 gemm.comp TYPES ${types} ${constants} DEFINES BM=16 BN=16 BK
 leat_kernel(gemv gemv.comp TYPES ${types} CONSTANTS ROWS ALONG_K LANES THREADS ACTIVATION RESIDUAL SEVERAL
   FOURS_A FACTOR)
 leat_kernel(gemv_nbits gemv_nbits.comp TYPES ${types} CONSTANTS ROWS LANES WIDE BLOCKS BITS ZEROS INDEXED)
+leat_kernel(dequantize_float4 dequantize_float4.comp TYPES F32 F16 BF16 CONSTANTS NORMAL)
 set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL SPREAD WIDE SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K
   THREADS BITS ZEROS INDEXED)
 foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;128;16;16")

@@ -98,7 +98,7 @@ uvec4 fetch_b(uint which, uint i, uint k) {
       return uvec4(NARROW4(weights4(i, k)), NARROW4(weights4(i, k + 4)));
     }
     const uint block = k >> args.block_shift;
-    eight.x = word_at(i, k);
+    eight.x = word_at(i, k) >> bit_at(k);
     if (BITS == 8) {
       eight.y = word_at(i, k + 4);
     }
@@ -117,7 +117,7 @@ uvec4 ready_b(uvec4 eight) {
   const float scale = WIDEN(eight.z & 0xffffu);
   const float zero = ZEROS == LEAT_ZEROS_REAL ? WIDEN(eight.z >> 16) : float(eight.z >> 16);
   const vec4 low = centred(eight.x, zero) * scale;
-  const vec4 high = centred(BITS == 4 ? eight.x >> 16 : eight.y, zero) * scale;
+  const vec4 high = centred(BITS == 8 ? eight.y : eight.x >> 4 * BITS, zero) * scale;
   return uvec4(NARROW4(without_filling(low, int(eight.w))), NARROW4(without_filling(high, int(eight.w) - 4)));
 }
 #define HELD_B uvec4

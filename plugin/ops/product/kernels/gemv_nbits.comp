@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Matrix product for up to 8 rows with weights of 4 or 8 bits, each of which is read once, by one thread, and used for
+// Matrix product for up to 8 rows with weights of 2, 4 or 8 bits, each of which is read once, by one thread, and used for
 // all rows. LANES neighbouring threads share four columns, take 16 bytes of each at a time, and add up in a fixed order.
 #include "core/kernels/leat.glsl"
 #include "gemm_args.glsl"
@@ -18,7 +18,8 @@ const uint TEAMS = 256 / LANES;
 const uint EACH = 128 / BITS;    // weights in 16 bytes
 const uint STEP = LANES * EACH;  // of k: what a team takes at once
 const uint STEPS = 64 / (ROWS * LANES); // whose part of a is held at once
-const uint PITCH = EACH / 4 + 1; // fours of a for a lane, and one more: lanes begin in different banks
+// Fours of a for a lane, and where they fit one more: lanes begin in different banks.
+const uint PITCH = EACH / 4 + (BITS == 2 ? 0 : 1);
 // With few rows a scale is for the sum of a block, which takes a sum more for each row; else it is for each weight, as it
 // is where weights of a block have scales of others.
 const uint SHARES = LANES / 8; // of a team: each adds up the sums of eight lanes
@@ -29,7 +30,7 @@ shared vec4 held[1024]; // a by step, row and lane; afterwards sums
 // Of this thread.
 uint lane, team, column0;
 vec4 sums[8]; // by row
-float brought[8]; // of a
+float brought[16]; // of a
 
 struct Fetched {
   uvec4 words[COLUMNS];
@@ -41,7 +42,7 @@ Fetched fetch(uint k) {
   Fetched f;
   [[unroll]] for (uint c = 0; c < COLUMNS; ++c) {
     const uint column = min(column0 + c, args.n - 1);
-    const uint first = column * args.column_bytes, byte = BITS == 4 ? k >> 1 : k;
+    const uint first = column * args.column_bytes, byte = k * BITS >> 3;
     if (WIDE != 0) {
       f.words[c] = U32x4(args.b).v[(first + min(byte, args.column_bytes - 16)) >> 4];
     } else {
@@ -78,7 +79,7 @@ void keep() {
 
 // Four weights of column `c` of a thread, which are from k on; `h`: the half of 16 bytes that they are of.
 vec4 weights_of(Fetched f, uint c, uint h, uint four, uint k) {
-  const uint bits = BITS == 4 ? f.words[c][four / 2] >> four % 2 * 16 : f.words[c][four];
+  const uint bits = f.words[c][four * BITS / 8] >> bit_at(four * 4);
   if (INDEXED != 0) {
     const Places places = indexed_places(min(column0 + c, args.n - 1), k);
     return centred(bits, places.zeros) * places.scales;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arguments of products with weights of 4 or 8 bits, and what the weights are as floats. The bytes of a column of b
-// follow each other along k, from a multiple of 8 on, in blocks that have a scale each and perhaps a zero point; or each
-// k says which block's it has.
+// The arguments of products with weights of 2, 4 or 8 bits, and what the weights are as floats. The bytes of a column of
+// b follow each other along k, from a multiple of 8 on, in blocks that have a scale each and perhaps a zero point; or
+// each k says which block's it has.
 #ifndef LEAT_NBITS_GLSL_
 #define LEAT_NBITS_GLSL_
 
+#include "float4.glsl"
 #include "nbits_codes.glsl"
 #include "core/kernels/reals.glsl"
 
-LEAT_CONSTANT(uint, BITS, 4);  // of a weight: 4 or 8
+LEAT_CONSTANT(uint, BITS, 4);  // of a weight: 2, 4 or 8
 LEAT_CONSTANT(uint, ZEROS, 0); // LEAT_ZEROS_...
 LEAT_CONSTANT(uint, INDEXED, 0); // 1: args.g_idx has the number of a block for each k
 
@@ -32,9 +33,9 @@ float zero_of(uint column, uint block) {
     return ELEMENT(args.zeros, column * args.blocks + block);
   }
   if (ZEROS == LEAT_ZEROS_PACKED) {
-    const uint at = BITS == 4 ? block >> 1 : block;
-    const uint packed = uint(U8(args.zeros).v[column * args.zeros_bytes + at]);
-    return float(BITS == 4 ? packed >> (block & 1) * 4 & 15u : packed);
+    const uint at = block * BITS;
+    const uint packed = uint(U8(args.zeros).v[column * args.zeros_bytes + (at >> 3)]);
+    return float(packed >> (at & 7) & ((1u << BITS) - 1));
   }
   return float(1u << (BITS - 1));
 }
@@ -63,6 +64,9 @@ Places indexed_places(uint column, uint k) {
 // `each`: BITS, as a parameter, for what is computed from it here must be no specialisation constant. Debian 12's SPIR-V
 // optimiser, which the validation layer asks, uses elements of vectors that it folds before they are defined.
 vec4 centred_of(uint each, uint bits, vec4 zero) {
+  if (ZEROS == LEAT_ZEROS_FP4 || ZEROS == LEAT_ZEROS_NF4) {
+    return float4_of(ZEROS == LEAT_ZEROS_NF4, uvec4(bits >> 4, bits, bits >> 12, bits >> 8));
+  }
   const uvec4 at = uvec4(0, 1, 2, 3) * each, place = at & 15u;
   const uvec4 exponent = (150u - place) << 23;
   const vec4 number = uintBitsToFloat((uvec4(bits) >> (at & 16u) & uvec4((1u << each) - 1u) << place) | exponent);
@@ -75,8 +79,11 @@ vec4 centred(uint bits, float zero) { return centred(bits, vec4(zero)); }
 
 // The word of b in which the weights of a column from k on begin, a multiple of 4.
 uint word_at(uint column, uint k) {
-  return U32(args.b).v[(column * args.column_bytes + (BITS == 4 ? k >> 1 : k)) >> 2];
+  return U32(args.b).v[(column * args.column_bytes + (k * BITS >> 3)) >> 2];
 }
+
+// The bit of that word at which they do.
+uint bit_at(uint k) { return k * BITS & 31; }
 
 // Of four weights as many as there are; the rest, which only fill a block, are 0: a scale may make too much of them for
 // what they are rounded to.
@@ -86,7 +93,7 @@ vec4 without_filling(vec4 four, int there) {
 
 // Four weights of a column from k on, a multiple of 4, as floats.
 vec4 weights4(uint column, uint k) {
-  const uint word = word_at(column, k), bits = BITS == 4 ? word >> (k & 4) * 4 : word;
+  const uint bits = word_at(column, k) >> bit_at(k);
   vec4 four;
   if (INDEXED != 0) {
     const Places places = indexed_places(column, k);
