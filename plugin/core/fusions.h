@@ -2,7 +2,7 @@
 /** @file
  * The names of what rewrites the nodes of a graph, in the order in which it is tried: the setting LEAT_FUSIONS_OFF
  * takes them, leat_graph_api::fusions() lists them, and graph/fusion_rules.c applies the rules.
- * New rules stand before PRODUCTS: that and those behind it are applied once, when no other one has anything left to
+ * New rules stand before FACTOR: that and those behind it are applied once, when no other one has anything left to
  * do. The last is about values and not nodes (graph/layout.h).
  */
 #ifndef LEAT_PLUGIN_CORE_FUSIONS_H_
@@ -25,8 +25,7 @@
   X(GATE, gate)             /* convolution of one tap of an image times a row of channels */    \
   X(SQUEEZE, squeeze)       /* means of channels, two convolutions of one tap */                \
   X(NEUTRAL, neutral)       /* And with true, Or and Xor with false: no longer first */         \
-  X(PRODUCTS, products)     /* products of one input */                                         \
-  X(FACTOR, factor)         /* norm or factor of few rows that go into products */              \
+  X(FACTOR, factor)         /* norm or factor of few rows that go into a product */             \
   X(CHAIN, chain)           /* elementwise operators, one after the other */                    \
   X(SKIP_NORM, skip_norm)   /* sum of two, and norm of its rows */
 #define LEATI_FUSIONS(X) LEATI_FUSION_RULES(X) X(CHANNELS_LAST, channels_last)

@@ -25,33 +25,12 @@ static bool has_rows_of(const leati_fusion *f, uint32_t v, uint32_t x, uint32_t 
   return has && (columns == 0 || leati_fusion_same_size(f, v, rank - 1, y, leati_fusion_rank(f, y) - 1));
 }
 
-/* The first value that is what a Reshape makes `v` of, reshaped alike; `v` itself if there is no other, or something
- * else makes it. */
-static uint32_t first_alike(const leati_fusion *f, uint32_t v) {
-  const leati_node *const reshape = leati_fusion_maker(f, v);
-  for (uint32_t n = 0; leati_fusion_is(reshape, LEATI_IS_RESHAPE) && n < f->makers[v]; ++n) {
-    const leati_node *const node = &f->nodes[n];
-    if (f->live[n] && leati_fusion_is(node, LEATI_IS_RESHAPE) && node->inputs[0] == reshape->inputs[0] &&
-        leati_fusion_same_shape(f, node->outputs[0], v)) {
-      return node->outputs[0];
-    }
-  }
-  return v;
-}
-
 /* Reshape to a matrix, product, and the Reshape back: a product of tensors with more dimensions. ONNX Runtime writes
  * MatMul and Add so. If the product of what was not reshaped with one matrix has the shape of the result, the rows are
- * the same ones.
- * Where something else follows, products of what was reshaped alike get one first operand. */
+ * the same ones. */
 int32_t leati_fuse_flatten(leati_fusion *f, uint32_t n, bool *out_done, leat_error *err) {
   const leati_node *const node = &f->nodes[n];
   leati_product p;
-  if (leati_product_read(f, node, &p) && !p.conv) {
-    const uint32_t first = first_alike(f, p.inputs[0]);
-    const bool same = first == p.inputs[0];
-    p.inputs[0] = first;
-    return same ? LEAT_OK : leati_product_write(f, n, &p, out_done, err);
-  }
   if (!leati_fusion_is(node, LEATI_IS_RESHAPE) || !leati_product_read_maker(f, node->inputs[0], &p) || p.conv ||
       p.inputs[3] != LEAT_GRAPH_NO_VALUE) {
     return LEAT_OK;

@@ -32,25 +32,22 @@ static int32_t apply_all(leati_fusion *f, uint64_t off, uint32_t r, bool *out_an
   return LEAT_OK;
 }
 
-_Static_assert(LEATI_FUSION_PRODUCTS + 1 == LEATI_FUSION_FACTOR && LEATI_FUSION_FACTOR + 1 == LEATI_FUSION_CHAIN &&
-                   LEATI_FUSION_CHAIN + 1 == LEATI_FUSION_SKIP_NORM &&
+_Static_assert(LEATI_FUSION_FACTOR + 1 == LEATI_FUSION_CHAIN && LEATI_FUSION_CHAIN + 1 == LEATI_FUSION_SKIP_NORM &&
                    LEATI_FUSION_SKIP_NORM + 1 == LEATI_FUSION_CHANNELS_LAST &&
                    LEATI_FUSION_CHANNELS_LAST + 1 == LEATI_FUSION_COUNT,
                "a rule behind these would not be tried");
 
 /* What one rule wrote another may go on with. Each rule leaves a node out, or makes one that no rule takes again, so
- * this ends. What nothing more is added to is merged then, and takes what its first operand is multiplied by; chains
- * take what is left, and each of those is gathered from its last node. A sum that no chain has taken goes to the norm
- * behind it. */
+ * this ends. Products take what their first operand is multiplied by then; chains take what is left, and each of
+ * those is gathered from its last node. A sum that no chain has taken goes to the norm behind it. */
 int32_t leati_fusion_apply(leati_fusion *f, uint64_t off, leat_error *err) {
   bool any = true;
   while (any) {
     any = false;
-    for (uint32_t r = 0; r < LEATI_FUSION_PRODUCTS; ++r) {
+    for (uint32_t r = 0; r < LEATI_FUSION_FACTOR; ++r) {
       LEATI_TRY(apply_all(f, off, r, &any, err));
     }
   }
-  LEATI_TRY(apply_all(f, off, LEATI_FUSION_PRODUCTS, &any, err));
   LEATI_TRY(apply_all(f, off, LEATI_FUSION_FACTOR, &any, err));
   for (uint32_t n = f->graph->node_count; n-- > 0 && is_on(off, LEATI_FUSION_CHAIN);) {
     LEATI_TRY(apply(f, LEATI_FUSION_CHAIN, n, &any, err));

@@ -76,7 +76,6 @@
   X(FUSED_CONV, "leat", "FusedConv", 1, 1)                                                          \
   X(FUSED_MATMUL, "leat", "FusedMatMul", 1, 1)                                                      \
   X(FUSED_ROTARY_EMBEDDING, "leat", "FusedRotaryEmbedding", 1, 1)                                   \
-  X(MULTI_MATMUL, "leat", "MultiMatMul", 1, 1)                                                      \
   X(POINTWISE, "leat", "Pointwise", 1, 1)                                                           \
   X(QUANTIZED_CONV, "leat", "QuantizedConv", 1, 1)                                                  \
   X(QUANTIZED_MATMUL, "leat", "QuantizedMatMul", 1, 1)                                              \

@@ -21,8 +21,8 @@ NO_DEVICE = 77
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Dispatches and levels, as they were when each was last improved.
 LIMITS = {
-    "bert.dynamo": (19, 17),
-    "bert.script": (19, 17),
+    "bert.dynamo": (23, 17),
+    "bert.script": (23, 17),
     "gpt2.dynamo": (20, 17),
     "gpt2.script": (20, 17),
     "mobilenet_v3.dynamo": (53, 53),

@@ -32,7 +32,7 @@ small=$small,reduce_chunk_min=1,row_together=1,row_fours_max=1,copy_each=3,copy_
 set --
 for name in MatMul.float32 MatMul.one_row MatMul.one_column MatMul.tile_edges MatMul.inner_long MatMul.inner_split \
   MatMul.inner_split_batched MatMul.inner_split_one_row MatMul.inner_split_wide_row MatMulNBits.few_rows_float32 \
-  MatMulNBits.tiles_float32 MatMulNBits.long_row MultiMatMul.inner_split MultiMatMul.cut_otherwise Conv.float32 \
+  MatMulNBits.tiles_float32 MatMulNBits.long_row Conv.float32 \
   Conv.inner_split Conv.tile_edges Conv.groups Attention.float32 Attention.many_keys Attention.decoding \
   Attention.few_of_256_float32 Attention.few_of_last_keys GroupQueryAttention.few_of_128_float32 \
   GroupQueryAttention.sinks_of_many_keys \

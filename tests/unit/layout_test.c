@@ -57,7 +57,7 @@ static uint32_t image_by_an_average(network *n) {
   set_attributes(n, list, 3);
   return widened(n, one_tap(n, pooled, 8, 8));
 }
-/* None, but weights that lie along k; and those of three products of one operand. */
+/* None, but weights that lie along k. */
 #define WEIGHT_ROWS 8
 #define WEIGHT_COLUMNS 40
 static uint32_t weights(network *n) {
@@ -65,18 +65,6 @@ static uint32_t weights(network *n) {
 }
 static uint32_t product_with_weights(network *n) {
   return widened(n, NODE(n, "MatMul", 13, narrowed(n, add_input(n, SHAPE(6, WEIGHT_ROWS))), weights(n)));
-}
-static uint32_t products_with_weights(network *n) {
-  const uint32_t x = narrowed(n, add_input(n, SHAPE(2, 3, WEIGHT_ROWS)));
-  const uint32_t a = NODE(n, "MatMul", 13, x, weights(n)), b = NODE(n, "MatMul", 13, x, weights(n));
-  return widened(n, NODE(n, "Mul", 14, NODE(n, "Sub", 14, a, b), NODE(n, "MatMul", 13, x, weights(n))));
-}
-/* None, and weights lie as ever: one operand is not there before the launch, and both products are one dispatch. */
-static uint32_t products_with_weights_and_more(network *n) {
-  const uint32_t x = narrowed(n, add_input(n, SHAPE(6, WEIGHT_ROWS)));
-  const uint32_t other = narrowed(n, add_input(n, SHAPE(WEIGHT_ROWS, WEIGHT_COLUMNS)));
-  const uint32_t a = NODE(n, "MatMul", 13, x, weights(n)), b = NODE(n, "MatMul", 13, x, other);
-  return widened(n, NODE(n, "Sub", 14, a, b));
 }
 /* Three images. */
 static uint32_t image_and_residual(network *n) {
@@ -551,8 +539,6 @@ typedef struct scene {
 
 static const scene scenes[] = {
     {"product with weights", product_with_weights, 0, 0, false},
-    {"products with weights", products_with_weights, 0, 0, false},
-    {"products with weights and more", products_with_weights_and_more, 0, 0, false},
     {"by a pool", image_by_a_pool, 2, 0, false},
     {"by an average", image_by_an_average, 2, 0, false},
     {"and residual", image_and_residual, 3, 0, false},

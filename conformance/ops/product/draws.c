@@ -142,43 +142,6 @@ static void einsum(leati_draw *d) {
   d->rounded = operands > 1 && type != LEAT_TYPE_FLOAT32;
 }
 
-static void multi_matmul(leati_draw *d) {
-  const uint64_t type = leati_draw_type(d, "T");
-  const int64_t inner = leati_draw_int(d, d->empty ? 0 : 1, 20);
-  const int64_t count = leati_draw_int(d, 2, 3);
-  const bool turn = leati_draw_chance(d, 40);
-  int64_t dims[RANK], columns[3], activated[3];
-  const int32_t rank = leati_draw_rank(d, 1, 4);
-  for (int32_t k = 0; k < rank; k++)
-    dims[k] = k == rank - 1 ? inner : leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 20 : 3);
-  leati_draw_input(d, type, rank, dims);
-  for (int64_t p = 0; p < 3; p++) {
-    columns[p] = leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 40 : 9);
-    activated[p] = leati_draw_int(d, 0, 1);
-    if (p < count) {
-      leati_draw_input(d, type, 2, (const int64_t[2]){turn ? columns[p] : inner, turn ? inner : columns[p]});
-    } else {
-      leati_draw_absent(d);
-    }
-  }
-  for (int64_t p = 0; p < count; p++) {
-    if (leati_draw_chance(d, 60)) {
-      leati_draw_input(d, type, 1, &columns[p]);
-    } else {
-      leati_draw_absent(d);
-    }
-  }
-  d->output_count = (uint32_t)count;
-  leati_draw_attribute_int(d, "transB", turn);
-  if (leati_draw_chance(d, 60))
-    leati_draw_attribute_ints(d, "activated", (int32_t)leati_draw_int(d, 0, count), activated);
-  if (leati_draw_chance(d, 50))
-    leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
-  leati_draw_activation(d);
-  if (leati_draw_chance(d, 40))
-    factor(d, 7);
-}
-
 static void gemm(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T");
   int64_t sizes[3]; /* rows, inner, columns */
@@ -379,7 +342,6 @@ const leati_draw_entry leati_draws_product[] = {
     {"matmul", LEAT_MICROSOFT, "FusedMatMul TransposeMatMul GemmFastGelu", NULL, matmul},
     {"matmul", "leat", "FusedMatMul", NULL, matmul},
     {"matmul", "", "Einsum", NULL, einsum},
-    {"matmul", "leat", "MultiMatMul", NULL, multi_matmul},
     {"matmul", "", "Gemm", NULL, gemm},
     {"matmul", LEAT_MICROSOFT, "FusedGemm", NULL, gemm},
     {"matmul", LEAT_MICROSOFT, "MatMulNBits", NULL, matmul_nbits},

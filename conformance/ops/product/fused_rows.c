@@ -12,10 +12,6 @@
   {                                                                                                      \
     FUSED("FusedConv", "leat", "leat_" named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
-#define PRODUCTS(named, count, attributes_given, ...)                                                                  \
-  {                                                                                                                    \
-    FUSED("MultiMatMul", "leat", named), .outputs = (count), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
-  }
 #define GEMM(named, attributes_given, ...)                                                                \
   {                                                                                                       \
     FUSED("FusedGemm", "com.microsoft", named), .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
@@ -35,18 +31,15 @@
 #define HALF_CONV(named, t)                                                                              \
   ORT_CONV(named, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1), NAMED("Relu")), RANGE_OF(t, -2, 2, 2, 4, 8, 8), \
            RANGE_OF(t, -2, 2, 6, 4, 3, 3), RANGE_OF(t, -2, 2, 6), RANGE_OF(t, -2, 2, 2, 6, 8, 8))
-/* What graphs make of products, of several of them and of a convolution. */
+/* What graphs make of a product and of a convolution. */
 #define HALVES(named, t)                                                                                           \
   PRODUCT(named, ATTRIBUTES(A_FLOAT("alpha", 0.5f), A_INT("transB", 1), NAMED("Relu")), RANGE_OF(t, -2, 2, 9, 68), \
           RANGE_OF(t, -2, 2, 20, 68), RANGE_OF(t, -2, 2, 20), RANGE_OF(t, -2, 2, 9, 20)),                          \
-      PRODUCTS(named, 2, ATTRIBUTES(NAMED("Relu"), A_INTS("activated", 0, 1)), RANGE_OF(t, -2, 2, 9, 68),          \
-               RANGE_OF(t, -2, 2, 68, 20), RANGE_OF(t, -2, 2, 68, 36), ABSENT, RANGE_OF(t, -2, 2, 20),             \
-               RANGE_OF(t, -2, 2, 36)),                                                                            \
       CONV(named, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1), NAMED("Relu"), A_INT("residual_first", 0)),               \
            RANGE_OF(t, -2, 2, 2, 8, 8, 8), RANGE_OF(t, -2, 2, 6, 8, 3, 3), RANGE_OF(t, -2, 2, 6),                  \
            RANGE_OF(t, -2, 2, 2, 6, 8, 8))
 
-/* Rows that are normalised on their way into one product and into two. */
+/* Rows that are normalised on their way into a product. */
 #define EPSILON A_FLOAT("epsilon", 0.125f)
 #define F16(...) RANGE_OF(LEATI_REF_FLOAT16, -2, 2, __VA_ARGS__)
 #define HALF_NORMS(named, t)                                                                                           \
@@ -57,9 +50,7 @@
       PRODUCT("norm_tiles_" named, ATTRIBUTES(EPSILON), RANGE_OF(t, -2, 2, 33, 72), RANGE_OF(t, -2, 2, 72, 40),        \
               ABSENT, ABSENT, RANGE_OF(t, -2, 2, 72)),                                                                 \
       PRODUCT("factor_" named, ATTRIBUTES(NAMED("")), RANGE_OF(t, -2, 2, 1, 72), RANGE_OF(t, -2, 2, 72, 1032), ABSENT, \
-              ABSENT, RANGE_OF(t, -2, 2, 1, 72)),                                                                      \
-      PRODUCTS("norm_" named, 2, ATTRIBUTES(EPSILON), RANGE_OF(t, -2, 2, 1, 72), RANGE_OF(t, -2, 2, 72, 1032),         \
-               RANGE_OF(t, -2, 2, 72, 1032), ABSENT, ABSENT, ABSENT, ABSENT, RANGE_OF(t, -2, 2, 72))
+              ABSENT, RANGE_OF(t, -2, 2, 1, 72))
 
 /* An activation behind products of small m and of one, and behind convolutions of one tap and of one channel each. */
 #define ACTIVATION(named, ...)                                                                         \
@@ -270,64 +261,6 @@ static const leati_op_spec specs[] = {
     PRODUCT("special_residual", ATTRIBUTES(NAMED("Relu")), F32(16, 3), F32(3, 5), F32(5), F32_SPECIAL(5, 16, 5)),
     PRODUCT("few_tiles_of_32", ATTRIBUTES(NAMED("Gelu"), A_INT("residual_first", 0)), F32(40, 300), F32(300, 1700),
             F32(1700), F32(40, 1700)),
-
-    {.name = "MultiMatMul",
-     .label = "float32",
-     .since_version = 1,
-     .domain = "leat",
-     .outputs = 3,
-     .variants = ALL_VIEWS,
-     .threads = THREADS_8 | THREADS_16,
-     .attributes = {A_FLOAT("alpha", 0.125f), A_INT("transB", 1), NAMED("Relu"), A_INTS("activated", 0, 1, 0)},
-     .inputs = {F32(2, 9, 11), F32(13, 11), F32(20, 11), F32(13, 11), F32(13), F32(20), ABSENT}},
-    /* As many workgroups share out a sum as would if each product were alone. */
-    {.name = "MultiMatMul",
-     .label = "inner_split",
-     .since_version = 1,
-     .domain = "leat",
-     .outputs = 3,
-     .variants = VIEW_OFFSET | VIEW_TRANSPOSED,
-     .threads = THREADS_8 | THREADS_16,
-     .attributes = {NAMED("Gelu")},
-     .inputs = {F32(33, 1541), F32(1541, 36), F32(1541, 36), F32(1541, 36), F32(36), F32(36), F32(36)}},
-    {.name = "MultiMatMul",
-     .label = "inner_split_one_row",
-     .since_version = 1,
-     .domain = "leat",
-     .outputs = 2,
-     .threads = THREADS_8,
-     .attributes = {NAMED("Swish"), A_INTS("activated", 1, 0)},
-     .inputs = {F32(1, 4099), F32(4099, 37), F32(4099, 53), ABSENT, F32(37), F32(53)}},
-    PRODUCTS("few_tiles_of_32", 2, ATTRIBUTES(NAMED("Relu")), F32(40, 300), F32(300, 1700), F32(300, 1700), ABSENT,
-             F32(1700)),
-    PRODUCTS("tiles", 3, ATTRIBUTES(A_INT("transB", 0)), F32(65, 67), F32(67, 129), F32(67, 40), F32(67, 64)),
-    PRODUCTS("wide_row", 2, ATTRIBUTES(NAMED("Relu")), F32(3, 20), F32(20, 1028), F32(20, 1040), ABSENT, F32(1028),
-             F32(1040)),
-    PRODUCTS("cut_otherwise", 3, ATTRIBUTES(NAMED("Tanh"), A_INTS("activated", 0, 1)), F32(17, 20), F32(20, 5),
-             F32(20, 300), F32(20, 1028)),
-    PRODUCTS("stacks", 2, ATTRIBUTES(NAMED("Relu")), F32(2, 3, 9, 11), F32(11, 12), F32(11, 13)),
-    PRODUCTS("vector", 2, ATTRIBUTES(NAMED("Sigmoid")), F32(33), F32(33, 7), F32(33, 9), ABSENT, F32(7), F32(9)),
-    PRODUCTS("inner_empty", 2, ATTRIBUTES(NAMED("Sigmoid")), F32(3, 0), F32(0, 5), F32(0, 7), ABSENT, F32(5)),
-    PRODUCTS("no_rows", 2, ATTRIBUTES(NAMED("Relu")), F32(0, 4), F32(4, 5), F32(4, 6)),
-    PRODUCTS("no_columns", 3, ATTRIBUTES(NAMED("Relu")), F32(3, 4), F32(4, 5), F32(4, 0), F32(4, 6)),
-    {.name = "MultiMatMul",
-     .label = "norm",
-     .since_version = 1,
-     .domain = "leat",
-     .outputs = 3,
-     .variants = ALL_VIEWS,
-     .threads = THREADS_8 | THREADS_16,
-     .attributes = {A_FLOAT("alpha", 0.5f), NAMED("Relu"), A_INTS("activated", 0, 1, 0), EPSILON},
-     .inputs = {F16(2, 3, 68), F16(68, 36), F16(68, 40), F16(68, 36), F16(36), ABSENT, F16(36), F16(68)}},
-    PRODUCTS("norm_inner_split_one_row", 2, ATTRIBUTES(EPSILON), F16(1, 4100), F16(4100, 40), F16(4100, 40), ABSENT,
-             ABSENT, ABSENT, ABSENT, F16(4100)),
-    PRODUCTS("norm_cut_otherwise", 2, ATTRIBUTES(EPSILON), F16(2, 20), F16(20, 5), F16(20, 1028), ABSENT, ABSENT,
-             ABSENT, ABSENT, F16(20)),
-    PRODUCTS("norm_tiles", 2, ATTRIBUTES(EPSILON), F32(33, 20), F32(20, 36), F32(20, 36), ABSENT, ABSENT, ABSENT,
-             ABSENT, F32(20)),
-    PRODUCTS("factor", 2, ATTRIBUTES(A_INT("transB", 1)), F32(5, 20), F32(36, 20), F32(40, 20), ABSENT, F32(36), ABSENT,
-             ABSENT, F32(5, 20)),
-    PRODUCTS("special", 2, ATTRIBUTES(NAMED("Relu")), F32_SPECIAL(1, 16, 3), F32(3, 15), F32(3, 15)),
 
     {.name = "FusedGemm",
      .label = "float32",

@@ -226,34 +226,6 @@ static bool run_gemm_fast_gelu(leati_ref_node *node) {
   return run_fused_matmul(node);
 }
 
-#define MULTI_ATTRIBUTES 8
-
-/* FusedMatMul of the first input with each matrix, inputs from 1 on, and its bias, three inputs behind. */
-static bool run_multi_matmul(leati_ref_node *node) {
-  leati_ref_node part = *node;
-  bool ok = true;
-  for (uint32_t p = 0; p < node->output_count && ok; p++) {
-    const leati_ref_tensor *const inputs[5] = {node->inputs[0], leati_ref_input(node, 1 + p),
-                                               leati_ref_input(node, 4 + p), NULL, leati_ref_input(node, 7)};
-    const leat_attribute *attributes[MULTI_ATTRIBUTES];
-    const bool active = leati_ref_ints_at(node, "activated", p, 1) != 0;
-    part.attribute_count = 0;
-    for (uint32_t a = 0; a < node->attribute_count && a < MULTI_ATTRIBUTES; a++) {
-      if (active || strncmp(node->attributes[a]->name, "activation", strlen("activation")) != 0)
-        attributes[part.attribute_count++] = node->attributes[a];
-    }
-    part.attributes = attributes;
-    part.inputs = inputs;
-    part.input_count = 5;
-    part.output_count = 1;
-    memset(part.outputs, 0, sizeof part.outputs);
-    ok = inputs[1] != NULL ? run_fused_matmul(&part) : leati_ref_fail(&part, "MultiMatMul: a matrix is missing");
-    node->outputs[p] = part.outputs[0];
-  }
-  memcpy(node->error, part.error, sizeof part.error);
-  return ok;
-}
-
 /* alpha A' B' + beta C, where C broadcasts one way to the result; com.microsoft's has an activation. */
 static bool run_gemm(leati_ref_node *node) {
   const leati_ref_tensor *a = node->inputs[0];
@@ -673,7 +645,6 @@ const leati_ref_entry leati_ref_product[] = {{"MatMul", run_matmul},
                                              {"FusedMatMul", run_fused_matmul},
                                              {"TransposeMatMul", run_fused_matmul},
                                              {"GemmFastGelu", run_gemm_fast_gelu},
-                                             {"MultiMatMul", run_multi_matmul},
                                              {"Gemm", run_gemm},
                                              {"FusedGemm", run_gemm},
                                              {"MatMulNBits", run_matmul_nbits},

@@ -101,20 +101,16 @@ int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, 
   fill_dividers(args);
   const uint64_t groups = leati_gemm_groups(args);
   leati_view pieces = {.type = LEAT_TYPE_FLOAT32, .ndim = 1, .shape = {(int64_t)(groups * tile_size)}};
-  leati_access writes[LEATI_GEMM_RESULTS_MAX + 1];
-  memcpy(writes, dispatch->writes, dispatch->write_count * sizeof(writes[0]));
-  for (uint32_t i = 0; i < dispatch->write_count; ++i) {
-    dispatch->multiplications += writes[i].view->count * args->k;
-  }
-  writes[dispatch->write_count] = (leati_access){NULL, &args->pieces};
+  leati_access writes[] = {dispatch->writes[0], {NULL, &args->pieces}};
+  dispatch->multiplications = writes[0].view->count * args->k;
   if (args->splits > 1) {
     LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
-    writes[dispatch->write_count].view = &pieces;
+    writes[1].view = &pieces;
     dispatch->counter_count = args->tiles;
     dispatch->counters = &args->counters;
   }
   dispatch->writes = writes;
-  ++dispatch->write_count;
+  dispatch->write_count = 2;
   leati_groups_linear(planner->device, groups, 1, dispatch->groups);
   return leati_plan_dispatch(planner, dispatch, err);
 }
@@ -442,7 +438,8 @@ bool leati_gemm_gains_along_k(const leat_device *device, const leati_gemm *gemm)
   return !now.skinny && !then.skinny && leati_gemm_along_k_pays(now.tile_size, &shape);
 }
 
-void leati_gemm_add_a_prologue(leati_gemm_config *config) {
+/* Fills in what the argument record and the pipeline of a product have for its factor, if there is one. */
+static void add_a_prologue(leati_gemm_config *config) {
   const leati_a_prologue *const factor = &config->gemm.factor;
   if (factor->view != NULL) {
     config->pipeline.constants.gemv.factor = factor->norm ? LEAT_FACTOR_NORM : LEAT_FACTOR_ELEMENTS;
@@ -451,16 +448,12 @@ void leati_gemm_add_a_prologue(leati_gemm_config *config) {
   }
 }
 
-/* Argument record of kernels/gemm.comp and gemm_matrix.comp of a product whose result is spread, which is none of
- * several. */
+/* Argument record of kernels/gemm.comp and gemm_matrix.comp of a product whose result is spread. */
 typedef struct spread_args {
   leati_gemm_args gemm;
-  leati_product_args products[LEATI_GEMM_RESULTS_MAX];
   leati_spread rows, columns;
 } spread_args;
-_Static_assert(offsetof(spread_args, rows) ==
-                       sizeof(leati_gemm_args) + LEATI_GEMM_RESULTS_MAX * sizeof(leati_product_args) &&
-                   sizeof(spread_args) <= LEATI_ARGS_MAX,
+_Static_assert(offsetof(spread_args, rows) == sizeof(leati_gemm_args) && sizeof(spread_args) <= LEATI_ARGS_MAX,
                "as std430 lays it out, and it fits");
 
 int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_error *err) {
@@ -475,7 +468,7 @@ int32_t leati_plan_gemm(leati_planner *planner, const leati_gemm *gemm, leat_err
   if (gemm->factor.view != NULL && !leati_gemm_takes_a_prologue(&config)) {
     return leati_fail(err, LEAT_ERROR_INTERNAL, "a factor of a matrix product of %u rows", config.args.m);
   }
-  leati_gemm_add_a_prologue(&config);
+  add_a_prologue(&config);
   const bool spreads = gemm->rows != NULL;
   spread_args record = {.gemm = config.args};
   if (spreads) {

@@ -60,15 +60,6 @@ _Static_assert(offsetof(leati_gemm_args, residual_batch) + LEATI_GEMM_BATCH_MAX 
                    sizeof(leati_gemm_args),
                "a kernel's own arguments follow without a gap");
 
-/** What a product of several in one dispatch has of its own; Product in kernels/gemm_args.glsl. */
-typedef struct leati_product_args {
-  uint64_t b, c, bias;
-  uint32_t n, first;
-  int32_t b_column, b_k;
-  int32_t bias_column;
-  uint32_t activated;
-} leati_product_args;
-
 /** The rows of a result, or its columns, as several dimensions of a tensor, the first of which has as many elements as
  * there are: the sizes of the others, and strides of all in the result and in its bias. Spread in
  * kernels/gemm_args.glsl. */
@@ -149,8 +140,6 @@ bool leati_gemm_gains_along_k(const leat_device *device, const leati_gemm *gemm)
 static inline bool leati_gemm_takes_a_prologue(const leati_gemm_config *config) {
   return config->skinny && !config->transposed && config->args.batch == 1;
 }
-/** Fills in what the argument record and the pipeline of such a product have for its factor, if there is one. */
-void leati_gemm_add_a_prologue(leati_gemm_config *config);
 
 /** Plans a matrix product. Nothing is done when c has no elements; k may be 0.
  * @errors NOT_SUPPORTED: an operand spans 2^31 elements or more */
@@ -193,11 +182,8 @@ bool leati_gemm_on_matrices(const leat_device *device, uint64_t type, const leat
 /** Workgroups of a dispatch with these arguments. */
 uint64_t leati_gemm_groups(const leati_gemm_args *args);
 
-/** Results of a dispatch at most. */
-#define LEATI_GEMM_RESULTS_MAX 3
-
 /** Plans a dispatch of a kernel of the kind of a matrix product: `dispatch` but for its workgroups and what a split of
- * k needs, which are filled in; what it writes are the results. The record `args`, at the head of dispatch->args, has
+ * k needs, which are filled in; what it writes is the result. The record `args`, at the head of dispatch->args, has
  * all but addresses and dividers, which are filled in too; a workgroup computes `tile_size` elements. */
 int32_t leati_plan_tiles(leati_planner *planner, leati_dispatch_desc *dispatch, leati_gemm_args *args,
                          uint32_t tile_size, leat_error *err);

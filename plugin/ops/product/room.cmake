@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Products of matrices.
-leat_room(FAMILIES matmul gemm_op multi_matmul matmul_nbits matmul_bnb4 matmul_integer einsum
+leat_room(FAMILIES matmul gemm_op matmul_nbits matmul_bnb4 matmul_integer einsum
   SOURCES a_prologue equation gemm integer_product matrix_product)
 
 set(types F32 F16 BF16)
-set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL SPREAD GATED BITS ZEROS INDEXED SPLIT)
+set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SPREAD GATED BITS ZEROS INDEXED SPLIT)
 # With NBITS, those of weights of few bits.
 foreach(weights IN ITEMS "" NBITS)
   set(name gemm)
@@ -20,11 +20,11 @@ endforeach()
 leat_kernel(gemm_32_slices gemm.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=4)
 # Products of few tiles: what is added up of an element is shared out to more threads.
 leat_kernel(gemm_16 gemm.comp TYPES ${types} ${constants} DEFINES BM=16 BN=16 BK=16 TM=4 TN=4 SLICES=8)
-leat_kernel(gemv gemv.comp TYPES ${types} CONSTANTS ROWS ALONG_K LANES THREADS ACTIVATION RESIDUAL SEVERAL
+leat_kernel(gemv gemv.comp TYPES ${types} CONSTANTS ROWS ALONG_K LANES THREADS ACTIVATION RESIDUAL
   FOURS_A FACTOR)
 leat_kernel(gemv_nbits gemv_nbits.comp TYPES ${types} CONSTANTS ROWS LANES WIDE BLOCKS BITS ZEROS INDEXED)
 leat_kernel(dequantize_float4 dequantize_float4.comp TYPES F32 F16 BF16 CONSTANTS NORMAL)
-set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SEVERAL SPREAD WIDE SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K
+set(constants CONSTANTS MODE_A MODE_B ACTIVATION RESIDUAL SPREAD WIDE SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K
   THREADS BITS ZEROS INDEXED)
 foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;128;16;16")
   list(GET tile 0 extent)

@@ -24,17 +24,17 @@ float fetch_a(uint i, uint k) {
 }
 #ifdef NBITS
 vec4 fetch_b4(uint i, uint k) {
-  return i < n && k < k_end ? weights4(i, k) : vec4(0);
+  return i < args.n && k < k_end ? weights4(i, k) : vec4(0);
 }
 float fetch_b(uint i, uint k) {
   return 0; // never called
 }
 #else
 vec4 fetch_b4(uint i, uint k) {
-  return i < n && k < k_end ? gated(QUAD(b_base, (int(i) * b_column + int(k) * b_k) >> 2), k) : vec4(0);
+  return i < args.n && k < k_end ? gated(QUAD(b_base, (int(i) * args.b_column + int(k) * args.b_k) >> 2), k) : vec4(0);
 }
 float fetch_b(uint i, uint k) {
-  return i < n && k < k_end ? gated(vec4(ELEMENT(b_base, int(i) * b_column + int(k) * b_k)), k).x : 0.0;
+  return i < args.n && k < k_end ? gated(vec4(ELEMENT(b_base, int(i) * args.b_column + int(k) * args.b_k)), k).x : 0.0;
 }
 #endif
 
@@ -46,10 +46,10 @@ void main() {
     return;
   }
   const TileNumber tile = tile_number(group);
-  find_sides(tile, BN);
+  find_sides(tile);
   find_places(tile, GEMM_THREADS);
   gate_base = args.gate + uint64_t(tile.batch) * args.k * ELEMENT_SIZE;
-  tile_product(tile.row * BM, column_first, tile.split * args.k_chunk, k_end);
+  tile_product(tile.row * BM, tile.column * BN, tile.split * args.k_chunk, k_end);
 
   if (!tile_join(tile)) {
     return;
@@ -58,20 +58,18 @@ void main() {
   [[unroll]] for (uint i = 0; i < KEPT; ++i) {
     const uint row = tile.row * BM + kept_row(t, i);
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = column_first + kept_column(t, q);
-      if (row < args.m && column < n) {
+      const uint column = tile.column * BN + kept_column(t, q);
+      if (row < args.m && column < args.n) {
         sums[i][q] = with_bias(row, column, sums[i][q]);
       }
     }
   }
-  if (activates) {
-    tile_activate();
-  }
+  tile_activate();
   [[unroll]] for (uint i = 0; i < KEPT; ++i) {
     const uint row = tile.row * BM + kept_row(t, i);
     [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = column_first + kept_column(t, q);
-      if (row < args.m && column < n) {
+      const uint column = tile.column * BN + kept_column(t, q);
+      if (row < args.m && column < args.n) {
         store_result(row, column, sums[i][q]);
       }
     }

@@ -41,20 +41,6 @@
   uint batch_shape[6];                                                               \
   int a_batch[6], b_batch[6], residual_batch[6];
 
-// Several products of one a may be one dispatch: SEVERAL. Their tiles stand side by side, as columns of tiles; m, k and
-// how k is cut are the same for all, and this is each product's own. The C struct is leati_product_args in
-// ops/product/gemm.h.
-#define PRODUCTS_MAX 3
-struct Product {
-  uint64_t b, c, bias;
-  uint n, first;         // its first column of tiles; beyond all of them where there is no such product
-  int b_column, b_k;     // strides
-  int bias_column;
-  uint activated;        // 0: the activation is not for this one
-};
-#define PRODUCT_AT(products, tile_column) \
-  products[uint(tile_column >= products[1].first) + uint(tile_column >= products[2].first)]
-
 // The rows of c, or its columns, where they are several dimensions of a tensor: SPREAD. Where an element of c and of the
 // bias lies is what its row and its column add up to. The C struct is leati_spread in ops/product/gemm.h.
 struct Spread {

@@ -93,7 +93,7 @@ EIGHT fetch_a(uint which, uint i, uint k) {
 // there are: what becomes of them waits until they are kept. Where each k says its block it does not.
 uvec4 fetch_b(uint which, uint i, uint k) {
   uvec4 eight = uvec4(0);
-  if (i < n && k < k_end) {
+  if (i < args.n && k < k_end) {
     if (INDEXED != 0) {
       return uvec4(NARROW4(weights4(i, k)), NARROW4(weights4(i, k + 4)));
     }
@@ -125,7 +125,7 @@ uvec4 ready_b(uvec4 eight) {
 #define READY_B(which, held) ready_b(held)
 #else
 EIGHT fetch_b(uint which, uint i, uint k) {
-  return fetch(MODE_B, OPEN_B, (WIDE & 8) != 0, b_base, b_column, b_k, i, k, n);
+  return fetch(MODE_B, OPEN_B, (WIDE & 8) != 0, b_base, args.b_column, args.b_k, i, k, args.n);
 }
 #endif
 
@@ -135,27 +135,23 @@ float plain_sum(uint row, uint column) {
   float sum = 0;
   for (uint k = 0; k < args.k; ++k) {
     sum = fma(ELEMENT(a_base, int(row) * args.a_row + int(k) * args.a_k),
-              ELEMENT(b_base, int(column) * b_column + int(k) * b_k), sum);
+              ELEMENT(b_base, int(column) * args.b_column + int(k) * args.b_k), sum);
   }
   return sum;
 }
 #endif
 
 void finish(uint row, uint column, vec4 sum) {
-  if (row < args.m && column < n) {
+  if (row < args.m && column < args.n) {
 #if PARTS == 2
     // Where a factor or a product is not finite, parts add up to another sum than float32 has.
     for (uint j = 0; j < 4; ++j) {
-      if (!is_finite(sum[j]) && column + j < n) {
+      if (!is_finite(sum[j]) && column + j < args.n) {
         sum[j] = plain_sum(row, column + j);
       }
     }
 #endif
-    vec4 value = with_bias(row, column, sum);
-    if (activates) {
-      value = activated4(value, args.activation[0], args.activation[1]);
-    }
-    store_result(row, column, value);
+    store_result(row, column, activated4(with_bias(row, column, sum), args.activation[0], args.activation[1]));
   }
 }
 
@@ -167,7 +163,7 @@ void main() {
     return;
   }
   const TileNumber tile = tile_number(group);
-  find_sides(tile, BN);
+  find_sides(tile);
   find_places(tile, THREADS);
-  matrix_product(tile, tile.row * BM, column_first, tile.split * args.k_chunk);
+  matrix_product(tile, tile.row * BM, tile.column * BN, tile.split * args.k_chunk);
 }

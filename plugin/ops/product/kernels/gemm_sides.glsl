@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a workgroup of a matrix product reads its operands, and what becomes of a sum. The arguments are those of
-// gemm_args.glsl and, where SEVERAL or SPREAD says so, what stands behind them; with NBITS, those of nbits.glsl.
+// gemm_args.glsl and, where SPREAD says so, what stands behind them; with NBITS, those of nbits.glsl.
 #ifndef LEAT_GEMM_SIDES_GLSL_
 #define LEAT_GEMM_SIDES_GLSL_
 
@@ -11,12 +11,10 @@
 #include "nbits.glsl"
 #define SPREAD 0
 #else
-LEAT_CONSTANT(uint, SEVERAL, 0); // 1: several products of one a
-LEAT_CONSTANT(uint, SPREAD, 0);  // 1: rows and columns of c are several dimensions each
+LEAT_CONSTANT(uint, SPREAD, 0); // 1: rows and columns of c are several dimensions each
 struct Args {
   GEMM_ARGS
-  Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
-  Spread rows, columns;           // where SPREAD does
+  Spread rows, columns; // where SPREAD says that they are there
 };
 LEAT_ARGS
 #endif
@@ -24,46 +22,17 @@ LEAT_ARGS
 #include "gemm_batch.glsl"
 #include "tile_number.glsl"
 
-uint64_t a_base, b_base;
+uint64_t a_base, b_base, c_base;
 int residual_offset, bias_offset;
 uint k_end;
-// Of the product that the tile is of.
-uint n, c_row, column_first;
-int b_column, b_k, bias_column;
-uint64_t c_base, bias;
-bool activates;
 
-// Sets what is above for a workgroup's tile, the first column of which is column_first.
-void find_sides(TileNumber tile, uint extent) {
-  uint64_t b = args.b, c = args.c;
-  uint first = 0;
-  bias = args.bias;
-  bias_column = args.bias_column;
-  c_row = args.c_row;
-  activates = true;
-  n = args.n;
-  b_column = args.b_column;
-  b_k = args.b_k;
-#ifndef NBITS
-  if (SEVERAL != 0) {
-    const Product own = PRODUCT_AT(args.products, tile.column);
-    b = own.b;
-    c = own.c;
-    bias = own.bias;
-    bias_column = own.bias_column;
-    c_row = n = own.n;
-    first = own.first;
-    activates = own.activated != 0;
-    b_column = own.b_column;
-    b_k = own.b_k;
-  }
-#endif
-  column_first = (tile.column - first) * extent;
+// Sets what is above for a workgroup's tile.
+void find_sides(TileNumber tile) {
   const BatchOffsets offsets = offsets_of(tile.batch);
   residual_offset = offsets.residual;
   a_base = args.a + uint64_t(offsets.a) * ELEMENT_SIZE;
-  b_base = b + uint64_t(offsets.b) * ELEMENT_SIZE;
-  c_base = c + uint64_t(tile.batch) * args.c_batch * ELEMENT_SIZE;
+  b_base = args.b + uint64_t(offsets.b) * ELEMENT_SIZE;
+  c_base = args.c + uint64_t(tile.batch) * args.c_batch * ELEMENT_SIZE;
   bias_offset = bias_of_batch(tile.batch);
   k_end = min(args.k, tile.split * args.k_chunk + args.k_chunk);
 }
@@ -89,7 +58,7 @@ void find_places(TileNumber tile, const uint threads) {
 #ifndef NBITS
   if (SPREAD != 0) {
     for (uint i = gl_LocalInvocationIndex; i < BM + BN; i += threads) {
-      places[i] = i < BM ? place_in(args.rows, tile.row * BM + i) : place_in(args.columns, column_first + i - BM);
+      places[i] = i < BM ? place_in(args.rows, tile.row * BM + i) : place_in(args.columns, tile.column * BN + i - BM);
     }
     barrier();
   }
@@ -107,7 +76,7 @@ vec4 fetch_residual(uint row, uint column) {
   }
   vec4 x;
   [[unroll]] for (uint j = 0; j < 4; ++j) {
-    x[j] = ELEMENT(args.residual, at + int(min(column + j, n - 1)) * args.residual_column);
+    x[j] = ELEMENT(args.residual, at + int(min(column + j, args.n - 1)) * args.residual_column);
   }
   return x;
 }
@@ -115,11 +84,11 @@ vec4 fetch_residual(uint row, uint column) {
 // What the activation is applied to, of the sums of four columns.
 vec4 with_bias(uint row, uint column, vec4 sum) {
   vec4 value = args.alpha * sum;
-  if (bias != 0) {
+  if (args.bias != 0) {
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-      const uint last = min(column + j, n - 1);
-      const int at = SPREAD != 0 ? int(place_at(row, last).y) : int(row) * args.bias_row + int(last) * bias_column;
-      value[j] = fma(args.beta, ELEMENT(bias, bias_offset + at), value[j]);
+      const uint last = min(column + j, args.n - 1);
+      const int at = SPREAD != 0 ? int(place_at(row, last).y) : int(row) * args.bias_row + int(last) * args.bias_column;
+      value[j] = fma(args.beta, ELEMENT(args.bias, bias_offset + at), value[j]);
     }
   }
   if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
@@ -133,12 +102,12 @@ void store_result(uint row, uint column, vec4 value) {
   if (RESIDUAL == LEAT_RESIDUAL_LAST) {
     value += fetch_residual(row, column);
   }
-  const uint at = SPREAD != 0 ? place_at(row, column).x : row * c_row + column;
+  const uint at = SPREAD != 0 ? place_at(row, column).x : row * args.c_row + column;
   if ((args.vector & VECTOR_C) != 0) {
     REALS4(c_base).v[at >> 2] = NARROW4(value);
   } else {
     [[unroll]] for (uint j = 0; j < 4; ++j) {
-      if (column + j < n) {
+      if (column + j < args.n) {
         REALS(c_base).v[SPREAD != 0 ? place_at(row, column + j).x : at + j] = NARROW(value[j]);
       }
     }

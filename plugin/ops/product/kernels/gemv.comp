@@ -13,13 +13,11 @@ LEAT_CONSTANT(uint, ALONG_K, 0);   // neighbouring threads: 0 along columns, 1 a
                                    // columns by fours, 4 by eights of 16 bits
 LEAT_CONSTANT(uint, LANES, 16);    // threads that columns are shared out to, up to 16
 LEAT_CONSTANT(uint, THREADS, 256); // of a workgroup, up to 512
-LEAT_CONSTANT(uint, SEVERAL, 0);   // 1: several products of one a
 LEAT_CONSTANT(uint, FOURS_A, 0);   // 1: a, and the factor, may be read four of k at a time
 LEAT_CONSTANT(uint, FACTOR, 0);    // LEAT_FACTOR_...
 layout(local_size_x_id = CONSTANT_THREADS) in;
 struct Args {
   GEMM_ARGS
-  Product products[PRODUCTS_MAX]; // where SEVERAL says that they are there
 };
 LEAT_ARGS
 #include "gemm_batch.glsl"
@@ -47,14 +45,6 @@ const uint JOINED = AT_ONCE * WIDTH * PITCH;
 // is not written.
 int a_row[8];
 vec4 sums[8][2];
-
-// The product of this workgroup, one of several perhaps.
-Product own_product(uint tile) {
-  if (SEVERAL != 0) {
-    return PRODUCT_AT(args.products, tile);
-  }
-  return Product(args.b, args.c, args.bias, args.n, 0, args.b_column, args.b_k, args.bias_column, 1);
-}
 
 // Element k of row `i` of a, without the factor and with it.
 float bare(uint i, uint k) { return ELEMENT(args.a, a_row[i] + int(k) * args.a_k); }
@@ -230,8 +220,7 @@ void main() {
   const uint batch = outer - split * args.batch;
   const BatchOffsets offsets = offsets_of(batch);
   const uint tile = group - outer * args.tiles_n;
-  const Product its = own_product(tile);
-  const uint column0 = (tile - its.first) * COLUMNS;
+  const uint column0 = tile * COLUMNS;
   const bool across = ALONG_K == 0 || ALONG_K >= 3;
   const uint own = across ? t % LANES : t / PARTS;
   const uint part = across ? t / LANES : t % PARTS;
@@ -242,14 +231,14 @@ void main() {
     a_row[i] = offsets.a + int(min(i, args.m - 1)) * args.a_row;
   }
   const uint own_column = column0 + own * WIDTH;
-  if (own_column < its.n) {
-    const uint64_t b = its.b + uint64_t(offsets.b + int(own_column) * its.b_column) * ELEMENT_SIZE;
+  if (own_column < args.n) {
+    const uint64_t b = args.b + uint64_t(offsets.b + int(own_column) * args.b_column) * ELEMENT_SIZE;
     if (ALONG_K == 2) {
       add_fours(b, begin + 4 * part, end);
     } else if (ALONG_K >= 3) {
-      add_columns(b, its.b_k, begin + DEPTH * part, end);
+      add_columns(b, args.b_k, begin + DEPTH * part, end);
     } else {
-      add_singles(b, its.b_k, begin + part, end);
+      add_singles(b, args.b_k, begin + part, end);
     }
   }
   vec4 totals = totals_of(t, part * LANES + own);
@@ -271,15 +260,15 @@ void main() {
   vec4 added = vec4(0);
   [[unroll]] for (uint j = 0; j < OWN_ROWS; ++j) {
     const uint row = t / COLUMNS + j * CHUNKS;
-    if (row < args.m && column < its.n) {
+    if (row < args.m && column < args.n) {
       if (FACTOR == LEAT_FACTOR_NORM) {
         totals[j] *= inverse_root(row);
       }
       totals[j] *= args.alpha;
-      if (its.bias != 0) {
+      if (args.bias != 0) {
         const int at = bias_of_batch(batch) + int(row) * args.bias_row +
-                       int(column) * its.bias_column;
-        totals[j] = fma(args.beta, ELEMENT(its.bias, at), totals[j]);
+                       int(column) * args.bias_column;
+        totals[j] = fma(args.beta, ELEMENT(args.bias, at), totals[j]);
       }
       if (RESIDUAL != LEAT_RESIDUAL_NONE) {
         added[j] = ELEMENT(args.residual, offsets.residual + int(row) * args.residual_row +
@@ -290,7 +279,7 @@ void main() {
   if (RESIDUAL == LEAT_RESIDUAL_FIRST) {
     totals += added;
   }
-  if (ACTIVATION != LEAT_EW_IDENTITY && its.activated != 0) {
+  if (ACTIVATION != LEAT_EW_IDENTITY) {
     for (uint j = 0; j < OWN_ROWS; ++j) {
       totals[j] = activated(totals[j], args.activation[0], args.activation[1]);
     }
@@ -298,12 +287,11 @@ void main() {
   if (RESIDUAL == LEAT_RESIDUAL_LAST) {
     totals += added;
   }
-  const uint64_t c = its.c + uint64_t(batch) * args.c_batch * ELEMENT_SIZE;
-  const uint c_row = SEVERAL != 0 ? its.n : args.c_row;
+  const uint64_t c = args.c + uint64_t(batch) * args.c_batch * ELEMENT_SIZE;
   [[unroll]] for (uint j = 0; j < OWN_ROWS; ++j) {
     const uint row = t / COLUMNS + j * CHUNKS;
-    if (row < args.m && column < its.n) {
-      REALS(c).v[row * c_row + column * args.c_column] = NARROW(totals[j]);
+    if (row < args.m && column < args.n) {
+      REALS(c).v[row * args.c_row + column * args.c_column] = NARROW(totals[j]);
     }
   }
 }

@@ -839,9 +839,6 @@ typedef struct leat_event_api {
  *   size that the residual has there. With a factor, which has A's shape or an element for each of A's last dimension,
  *   A times that is in the place of A; with the attribute `epsilon` too, RMSNormalization(A, factor), for which the
  *   factor has an element for each of the last dimension. B is one matrix then, and A is not transposed.
- * - MultiMatMul(A, B0, B1, B2?, bias0?, bias1?, bias2?, factor?) gives FusedMatMul(A, Bi, biasi, factor) for each
- *   matrix Bi, with the attributes alpha, transB, activation and epsilon; where `activated` lists a 0 for one, without
- *   the activation.
  * - FusedConv(X, W, bias?, residual?, gate?) is as FusedMatMul, with the attributes of Conv; the residual has the
  *   result's shape. A gate has one element for each channel of each image, which X is multiplied by before all else;
  * the kernel is of one element then, without groups, strides and pads.
@@ -857,7 +854,7 @@ typedef struct leat_event_api {
  *   or all of them are -infinity.
  * - FusedRotaryEmbedding(X, cos, sin) is X cos + X' sin, where X' is the second half of X's last dimension, which is
  *   even, negated, and behind it the first half. Both broadcast to X, which has 4 dimensions at most.
- * The attribute `activation` of the first four names an operator of one number, and `activation_params` lists its
+ * The attribute `activation` of the first three names an operator of one number, and `activation_params` lists its
  * attributes (of Clip: min, max); what is not listed has that operator's default. FastGelu is Gelu with approximate =
  * "tanh". "" is none. gate_activation and gate_activation_params are the same, and FusedGemm and FusedConv of
  * "com.microsoft" know the same activations.
