@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "policy/constants.h"
+/* Nanoseconds between looks for a role where the kernel has no futex for it, or no memory for one. */
+#define ROLE_LOOK_NS UINT64_C(50000)
 
 #ifndef NDEBUG
 /* Ranks that this thread holds, lowest first. Only this thread reads and writes them. */
@@ -158,7 +159,7 @@ bool leati_role_wait(leati_role *role, uint64_t timeout_ns) {
     return true;
   }
   if (errno != ETIMEDOUT) {
-    leati_sleep_ns(timeout_ns < LEATI_ROLE_LOOK_NS ? timeout_ns : LEATI_ROLE_LOOK_NS);
+    leati_sleep_ns(timeout_ns < ROLE_LOOK_NS ? timeout_ns : ROLE_LOOK_NS);
   }
   return leati_role_try(role);
 }

@@ -10,6 +10,10 @@
 #include "policy/allocation.h"
 #include "policy/waiting.h"
 
+/* Processors that a device is taken to have where no extension tells, for estimates of what a submission takes: those
+ * of a small integrated GPU. */
+#define PROCESSORS_LEAST 4u
+
 leati_matrix_shape leati_device_matrix(const leat_device *device, uint64_t type) {
   const leati_matrix_shape none = {0};
   return type == LEAT_TYPE_FLOAT16    ? device->matrix
@@ -227,7 +231,7 @@ int32_t leati_device_create(const leati_physical *physical, leat_device *device,
                      .discrete = physical->discrete,
                      .cores = leati_core_count(),
                      .processors = physical->processors != 0 ? physical->processors : config->tuning.processors_assumed,
-                     .processors_least = physical->processors != 0 ? physical->processors : LEATI_PROCESSORS_LEAST,
+                     .processors_least = physical->processors != 0 ? physical->processors : PROCESSORS_LEAST,
                      .threads = physical->max_group_invocations,
                      .shared = physical->shared_memory,
                      .tuning = config->tuning};

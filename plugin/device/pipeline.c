@@ -13,7 +13,10 @@
 #include "device/device.h"
 #include "device/kernel.h"
 #include "device/pipeline_cache.h"
-#include "policy/constants.h"
+
+/* Shards of the table of pipelines, each with a lock, and buckets of a shard (some hundred pipelines). */
+#define PIPELINE_SHARDS 16
+#define PIPELINE_BUCKETS 32
 
 #define FULL_SUBGROUPS VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT
 
@@ -29,14 +32,14 @@ typedef struct shard {
   _Alignas(LEATI_CACHE_LINE) leati_mutex lock; /* serialises adding; guards `compiling` */
   compilation *compiling;
   leati_condition compiled; /* one of `compiling` has left */
-  leati_pipeline *_Atomic buckets[LEATI_PIPELINE_BUCKETS];
+  leati_pipeline *_Atomic buckets[PIPELINE_BUCKETS];
 } shard;
 LEATI_OWN_LINE(shard);
 
 struct leati_pipelines {
   /* Stands behind all of them: what was compiled for one may serve another. */
   leati_pipeline_cache cache;
-  shard shards[LEATI_PIPELINE_SHARDS];
+  shard shards[PIPELINE_SHARDS];
 };
 
 static uint32_t hash_key(const leati_pipeline_key *key) {
@@ -121,8 +124,8 @@ static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPip
 
 bool leati_pipeline_find(leat_device *device, const leati_pipeline_key *key, leati_pipeline **out) {
   const uint32_t hash = hash_key(key);
-  leati_pipeline *const known = find(&device->pipelines->shards[hash % LEATI_PIPELINE_SHARDS],
-                                     hash / LEATI_PIPELINE_SHARDS % LEATI_PIPELINE_BUCKETS, key);
+  leati_pipeline *const known =
+      find(&device->pipelines->shards[hash % PIPELINE_SHARDS], hash / PIPELINE_SHARDS % PIPELINE_BUCKETS, key);
   if (known == NULL) {
     return false;
   }
@@ -195,8 +198,8 @@ static void end_compilation(shard *s, uint32_t bucket, const compilation *own, l
 int32_t leati_pipeline_compile(leat_device *device, const leati_pipeline_key *key, bool *out_compiled,
                                leat_error *err) {
   const uint32_t hash = hash_key(key);
-  shard *const s = &device->pipelines->shards[hash % LEATI_PIPELINE_SHARDS];
-  const uint32_t bucket = hash / LEATI_PIPELINE_SHARDS % LEATI_PIPELINE_BUCKETS;
+  shard *const s = &device->pipelines->shards[hash % PIPELINE_SHARDS];
+  const uint32_t bucket = hash / PIPELINE_SHARDS % PIPELINE_BUCKETS;
   compilation own = {.key = key};
   *out_compiled = begin_compilation(s, bucket, &own);
   if (!*out_compiled) {
@@ -220,7 +223,7 @@ int32_t leati_pipelines_create(leat_device *device, leat_error *err) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the pipeline cache");
   }
   leati_pipeline_cache_open(device, &device->pipelines->cache);
-  for (int i = 0; i < LEATI_PIPELINE_SHARDS; ++i) {
+  for (int i = 0; i < PIPELINE_SHARDS; ++i) {
     leati_mutex_init(&device->pipelines->shards[i].lock, LEATI_RANK_PIPELINE);
     leati_condition_init(&device->pipelines->shards[i].compiled);
   }
@@ -231,9 +234,9 @@ void leati_pipelines_destroy(leat_device *device) {
   if (device->pipelines == NULL) {
     return;
   }
-  for (int i = 0; i < LEATI_PIPELINE_SHARDS; ++i) {
+  for (int i = 0; i < PIPELINE_SHARDS; ++i) {
     shard *const s = &device->pipelines->shards[i];
-    for (int j = 0; j < LEATI_PIPELINE_BUCKETS; ++j) {
+    for (int j = 0; j < PIPELINE_BUCKETS; ++j) {
       leati_pipeline *at = atomic_load_explicit(&s->buckets[j], memory_order_relaxed);
       while (at != NULL) {
         leati_pipeline *const next = atomic_load_explicit(&at->next, memory_order_relaxed);

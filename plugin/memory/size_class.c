@@ -13,6 +13,12 @@
 #include "memory/segment_table.h"
 #include "policy/allocation.h"
 
+/* Free blocks that an allocation looks at, of those that were freed last and again of those that were freed first,
+ * before it takes fresh memory. */
+#define FREE_LIST_PROBES 8
+/* Blocks that a walk looks at before it gives the class's lock up for a moment. */
+#define BLOCKS_PER_HOLD 256u
+
 _Static_assert(LEATI_CLASS_MAX <= LEATI_BLOCK_ALIGNMENT << ((LEATI_CLASS_LARGE - 1) / 4),
                "blocks up to LEATI_CLASS_MAX have classes below the last one");
 
@@ -83,7 +89,7 @@ static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_
 
 void leati_class_let_others_in(leati_size_class *class, uint32_t looked, uint32_t *inout_sum) {
   *inout_sum += looked;
-  if (*inout_sum >= LEATI_BLOCKS_PER_HOLD) {
+  if (*inout_sum >= BLOCKS_PER_HOLD) {
     leati_mutex_unlock(&class->lock);
     leati_mutex_lock(&class->lock);
     *inout_sum = 0;
@@ -235,7 +241,7 @@ int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool p
     if (memory->guard) {
       leati_quarantine_settle(device, class, pressed ? UINT32_MAX : LEATI_QUARANTINE_PROBES, pressed);
     }
-    block = pop_free(class, block_size, pressed ? UINT32_MAX : LEATI_FREE_LIST_PROBES, timeline);
+    block = pop_free(class, block_size, pressed ? UINT32_MAX : FREE_LIST_PROBES, timeline);
   }
   const bool used_before = block != NULL;
   if (block == NULL) {

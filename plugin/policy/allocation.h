@@ -8,6 +8,29 @@
 #include "policy/constants.h"
 #include "policy/traits.h"
 
+/** Blocks of a segment, within the two bounds that follow. */
+#define LEATI_BLOCKS_PER_SEGMENT 64u
+/** Bytes of a segment at least. */
+#define LEATI_SEGMENT_MIN (UINT64_C(64) << 10)
+/** Bytes of a segment at most, unless one block has more. */
+#define LEATI_SEGMENT_MAX (UINT64_C(16) << 20)
+/** Bytes that large blocks are rounded up to (the pages of drivers). */
+#define LEATI_LARGE_GRANULE (UINT64_C(2) << 20)
+/** A free large block serves a request if it is larger by one part in so many of itself at most. */
+#define LEATI_LARGE_SLACK_PART 4
+/** Bytes of the largest input or output of a graph that kernels read or write across a bus, where it is staged (16 KiB
+ * take the bus a microsecond, a copy 3 to 6). */
+#define LEATI_STAGED_MAX (UINT64_C(16) << 10)
+/** Pieces of a download at most: of a larger one the pieces are larger. */
+#define LEATI_DOWNLOAD_PIECES_MAX 16
+/** Bytes of the largest download that is copied to its destination with its timeline locked (some microseconds of
+ * copying). */
+#define LEATI_DELIVERY_SMALL_MAX (UINT64_C(64) << 10)
+/** Blocks of a class that wait in the quarantine under LEAT_MEMORY_GUARD, within the bytes that follow, yet always one.
+ * */
+#define LEATI_QUARANTINE_BLOCKS 16u
+#define LEATI_QUARANTINE_BYTES (UINT64_C(16) << 20)
+
 /** Bytes of the block that a request is served with: a multiple of `alignment`, a power of two of at least 4. Up to
  * LEATI_CLASS_MAX they are those of a size class: powers of two with three steps between. */
 uint64_t leati_block_size_for(uint64_t size, uint64_t alignment);

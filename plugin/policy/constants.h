@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
- * Constants that affect speed or memory, never results. Limits, alignments and what kernels are written for stand where
- * they are used.
+ * Constants that affect speed or memory, never results, and whose values were measured or that more than one file uses.
+ * Others, limits, alignments and what kernels are written for stand where they are used.
  *
  * Each says its unit, what changes when it grows ("Larger:"), where its value comes from ("From:"; "an H200" is a
  * measurement on an NVIDIA H200 with 16 cores) and what measures it again ("Measure:"; rows are those of leat-bench
@@ -24,12 +24,6 @@
  * Larger: waits of a millisecond end sooner, for their whole length of CPU time. From: an H200, where a blocked wait of
  * 964 us took 1,276. Measure: chain, cpu. */
 #define LEATI_SPIN_WHOLE_NS UINT64_C(1000000)
-/** Nanoseconds from one look of a sleeping thread after its lane to the next, at most. Larger: fewer wakings; what
- * others left to be joined is left for longer. From: reasoning. Measure: chain, cpu. */
-#define LEATI_NAP_NS UINT64_C(1000000)
-/** Looks of a sleeping thread in the time that its wait usually takes. Larger: likewise as with a shorter nap. From:
- * reasoning. Measure: chain, cpu. */
-#define LEATI_NAPS_PER_WAIT 8
 /** Nanoseconds: a leader submits within about so long. A thread whose list it has sleeps as long and looks again: if it
  * slept behind the role instead, the kernel would hand it the role, and nobody would lead until it runs. Larger: a late
  * look; fewer wakings. From: an H200 (1.03 of the runs; asleep behind the role 0.94). Measure: op with 31 threads. */
@@ -37,22 +31,9 @@
 /** Looks at the lane from one reading of the clock to the next: a clock costs as much as a few looks. Larger: a
  * spinning thread notices the end of its patience later. From: reasoning. Measure: op, cpu. */
 #define LEATI_LOOKS_PER_CLOCK 8
-/** Pauses of the processor between two looks, so that spinning threads leave the lane's cache lines to the one who
- * works. Larger: the leader is disturbed less; ends are seen later. From: reasoning. Measure: op. */
-#define LEATI_PAUSES_PER_LOOK 8
-/** Rounds of looks, some 25 us in all, before a thread counts as spinning, unless its lane is crowded. Larger: waits
- * for small operators touch the shared count less; crowds are noticed later. From: reasoning. Measure: op with 1 and 31
- * threads. */
-#define LEATI_ROUNDS_UNCOUNTED 6
-/** Nanoseconds between looks for a role where the kernel has no futex for it, or no memory for one. Larger: fewer
- * wakings; the role lies idle for longer. From: reasoning. Measure: op on such a kernel. */
-#define LEATI_ROLE_LOOK_NS UINT64_C(50000)
 /** Nanoseconds: whoever blocks inside looks up so often whether the process ends or the device is gone. Larger: fewer
  * wakings; exit() takes longer. From: reasoning. Measure: ctest -L life. */
 #define LEATI_GATE_LOOK_NS UINT64_C(50000000)
-/** Nanoseconds after which a thread that waits tells LEAT_LOG what it waits for. Larger: a device that hangs is noticed
- * later; fewer warnings of work that takes that long. From: reasoning. Measure: nothing, it is a message. */
-#define LEATI_WAIT_TOLD_NS UINT64_C(10000000000)
 
 /* ---- Batching (policy/submitting.h)
  * ----------------------------------------------------------------------------------
@@ -84,9 +65,6 @@
 /** With one batch in flight, the part of what a batch took for which lists are waited for: one in so many. Larger: they
  * meet less. From: an H200. Measure: chain. */
 #define LEATI_GATHER_PART 8
-/** Nanoseconds: that part at most. Larger: a thread that has left holds others up for longer. From: reasoning. Measure:
- * chain. */
-#define LEATI_GATHER_NS_MAX UINT64_C(200000)
 /** Looks that an attendant leaves to the thread that led last, which has what the driver touches in its cache: it takes
  * half as long to write and submit. Larger: a list goes later if that thread is away. From: an H200 (3 and 15 are as
  * good; without it 8 threads lose a fifth). Measure: op with 8 threads. */
@@ -99,10 +77,6 @@
  * more to write before any of it runs. From: reasoning (more than the threads that were measured). Measure: op, depth
  * with 31 threads. */
 #define LEATI_COMMAND_BUFFER_LISTS_MAX 64
-/** Command buffers that a lane has without need, so that they hold lists that may come again. Larger: more of them are
- * found; each is memory of the driver, and each list is compared with all. From: reasoning. Measure: op, linear, with
- * one thread. */
-#define LEATI_COMMAND_BUFFERS_KEPT 8
 /** Commands of a list that is held at most: more than launches of most graphs have. Of long lists of operators that are
  * called one by one few are the same again, because where they end depends on how far the device is. Larger: more is
  * compared and copied in vain; 48 bytes a command for each list that is held. From: an H200 (with 256 a model whose
@@ -119,19 +93,6 @@
  * between the estimate and the reset. From: reasoning (a twentieth of 2 s, because an estimate may be that far below
  * what a slow device takes). Measure: ctest -R nulldriver.long_lists; whole models. */
 #define LEATI_SUBMISSION_US UINT64_C(100000)
-/** Bytes that a processor of the device moves in a nanosecond at least, and multiplications of pairs that are added up,
- * by kernels that do either well: about a twentieth of what processors of GPUs are built for. Larger: fewer
- * submissions; estimates of slow devices are too low. From: reasoning (a processor of an H200 moves 36 bytes a
- * nanosecond and multiplies 230 pairs of float32, one of a phone's GPU 5 and 50). Measure: whole models, by the calls
- * of vkQueueSubmit. */
-#define LEATI_PROCESSOR_BYTES UINT64_C(2)
-#define LEATI_PROCESSOR_MULTIPLICATIONS UINT64_C(16)
-/** Processors that a device is taken to have for that where no extension tells: those of a small integrated GPU.
- * Larger: likewise. From: reasoning. Measure: the same, on such a device. */
-#define LEATI_PROCESSORS_LEAST 4u
-/** Bytes that a copy between host and device moves in a nanosecond at least. Larger: likewise. From: reasoning (PCI
- * Express 3.0 with four lanes). Measure: leat-bench --only download. */
-#define LEATI_BUS_BYTES UINT64_C(4)
 /** Nanoseconds of a dispatch or copy beside what it moves and multiplies. Larger: shorter submissions of many small
  * ones. From: an H200 (a dispatch behind a barrier). Measure: launch. */
 #define LEATI_COMMAND_NS UINT64_C(4000)
@@ -144,12 +105,6 @@
  * Larger: the device starts on a model later; fewer submissions. From: an H200 (with 16, models are 5 to 12 % slower
  * from 8 threads). Measure: whole models with 1 and 8 threads. */
 #define LEATI_COMMANDS_WORTH_SUBMITTING 64
-/** Barriers, which are what takes a device time, of a list that is worth submitting while one stream is alone and has
- * one list in flight at most. Larger: likewise. From: reasoning. Measure: whole models with 1 thread. */
-#define LEATI_BARRIERS_WORTH_SUBMITTING 16
-/** Commands from one look at such a list to the next: looking may ask the driver. Larger: cheaper recording; later
- * submission. From: reasoning. Measure: whole models with 1 thread; tools/bench/instructions.py. */
-#define LEATI_COMMANDS_PER_LOOK 4
 /** Commands of a list that goes in any case. Larger: streams hold more; the device starts later. From: reasoning.
  * Measure: whole models with 8 threads. */
 #define LEATI_COMMANDS_MAX 512
@@ -162,22 +117,6 @@
  * ----------------------------------------------------------------
  */
 
-/** Factor by which a trial must be faster to win: more than rates differ from interval to interval. Larger: small gains
- * are missed; less to and fro. From: reasoning. Measure: chain, --lanes 1,2,8,unset. */
-#define LEATI_TRIAL_GAIN 1.08
-/** Factor by which a rate or a number of streams changes with other work, of which nothing is known. Larger: other work
- * is noticed later. From: reasoning. Measure: chain, --lanes unset; whole models. */
-#define LEATI_OTHER_WORK 1.7
-/** Intervals in a row that must say so: threads that come or go disturb one. Larger: later, and surer. From: reasoning.
- * Measure: chain. */
-#define LEATI_INTERVALS_SURE 2
-/** Intervals before long lists, which were given all lanes, try fewer. Larger: fewer trials. From: reasoning. Measure:
- * chain, 80 us. */
-#define LEATI_PATIENCE_LONG 8
-/** Intervals between trials at most: a trial is two intervals at perhaps three quarters of the speed, so it costs 2 %,
- * and a number that a disturbed trial got wrong is mended within a fifth of a second. Larger: trials cost less;
- * mistakes last longer. From: reasoning. Measure: chain, -s 1. */
-#define LEATI_PATIENCE_MAX 24
 /** Seconds that a list keeps a lane busy for from which on it loses nothing by a lane of its own: many times what a
  * change of queue takes. Larger: fewer works get all lanes without a trial. From: an H200. Measure: chain, 7 and 80 us.
  */
@@ -189,17 +128,9 @@
 /** Lanes that such lists get at most. Larger: the same as a smaller LEATI_LIST_SHORT_S. From: an H200 (31 threads: one
  * 510,000 runs/s, two 606,000, four 59,000). Measure: op. */
 #define LEATI_LANES_FEW 2
-/** Nanoseconds that an interval lasts at least, so that rates are good to a few per cent. Larger: surer, and slower to
- * learn. From: reasoning. Measure: chain, paced. */
-#define LEATI_INTERVAL_NS UINT64_C(4000000)
-/** Lists of an interval at least. Larger: likewise. From: reasoning. Measure: chain, paced. */
-#define LEATI_INTERVAL_LISTS 128
 /** Lists on each lane that will do instead if they are long; and lists from one look at the interval to the next.
  * Larger: likewise. From: reasoning. Measure: chain, 80 us. */
 #define LEATI_INTERVAL_LONG_LISTS 16
-/** Nanoseconds with nothing to do on any lane that are taken off an interval: lists that come seldom are not lists that
- * take long. Larger: pauses count as work. From: reasoning. Measure: paced. */
-#define LEATI_IDLE_NS UINT64_C(1000000)
 
 /* ---- Memory (policy/allocation.h) ---------------------------------------------------------------------------------
  */
@@ -207,24 +138,6 @@
 /** Bytes of the largest block that is one of many in a segment. Larger: blocks of more than a segment's usual size are
  * rounded up by up to a quarter. From: reasoning. Measure: whole models, memory->stats. */
 #define LEATI_CLASS_MAX (UINT64_C(32) << 20)
-/** Blocks of a segment, within the two bounds that follow. Larger: fewer calls of the driver; more memory of a class
- * that is used once. From: reasoning. Measure: alloc; memory->stats of whole models. */
-#define LEATI_BLOCKS_PER_SEGMENT 64u
-/** Bytes of a segment at least. Larger: likewise, for small blocks. From: reasoning. Measure: the same. */
-#define LEATI_SEGMENT_MIN (UINT64_C(64) << 10)
-/** Bytes of a segment at most, unless one block has more. Larger: likewise, for large ones. From: reasoning. Measure:
- * the same. */
-#define LEATI_SEGMENT_MAX (UINT64_C(16) << 20)
-/** Bytes that large blocks are rounded up to. Larger: they serve more requests; more is lost in each. From: reasoning
- * (the pages of drivers). Measure: the same. */
-#define LEATI_LARGE_GRANULE (UINT64_C(2) << 20)
-/** A free large block serves a request if it is larger by one part in so many of itself at most. Larger: less waste,
- * fewer blocks found. From: reasoning. Measure: the same. */
-#define LEATI_LARGE_SLACK_PART 4
-/** Free blocks that an allocation looks at, of those that were freed last and again of those that were freed first,
- * before it takes fresh memory. Larger: less memory where many are in flight; slower there. From: reasoning. Measure:
- * alloc, flat, launch. */
-#define LEATI_FREE_LIST_PROBES 8
 /** Blocks that a timeline keeps for what its stream allocates next, each of another size class: an input, an output and
  * what a launch needs meanwhile seldom have one place of eight. Larger: streams that launch several graphs in turn find
  * more; idle ones hold more memory. From: reasoning. Measure: launch; linear of tools/bench/ort_eps.py by leat-run from
@@ -234,15 +147,9 @@
  * idle streams hold more memory. From: an H200 (31 threads launch a graph 1.17 times as often). Measure: the same, and
  * whole models. */
 #define LEATI_KEPT_BLOCK_MAX (UINT64_C(4) << 20)
-/** Blocks that a walk looks at before it gives the class's lock up for a moment. Larger: quicker walks, longer waits
- * for the lock. From: reasoning. Measure: ctest -R unit.memory. */
-#define LEATI_BLOCKS_PER_HOLD 256u
 /** Uses of a block by other timelines that are kept in it; further ones go to the heap. Larger: larger blocks. From:
  * reasoning. Measure: whole models with 8 threads on one session. */
 #define LEATI_INLINE_STAMPS 3
-/** How often a thread waits for memory that others take before it. Larger: fewer failures under pressure, later ones.
- * From: reasoning. Measure: ctest -R nulldriver.device_memory. */
-#define LEATI_MEMORY_TRIES_MAX 8
 /** Bytes of the largest block in memory that the host has mapped, where the device has such memory of its own. Larger:
  * larger uploads without a command; page tables for more. From: reasoning. Measure: linear, host to host. */
 #define LEATI_MAPPED_BLOCK_MAX (UINT64_C(1) << 20)
@@ -253,21 +160,10 @@
  * slowly and copies more than that faster. Larger: slower large downloads. From: an H200 (21 us a run and not 24).
  * Measure: linear, host to host. */
 #define LEATI_KERNEL_DOWNLOAD_MAX (UINT64_C(64) << 10)
-/** Bytes of the largest input or output of a graph that kernels read or write across a bus, where it is staged. Larger:
- * fewer copies, each of which the device waits for; what several workgroups read or write goes over the bus more often.
- * From: reasoning (16 KiB take the bus a microsecond, a copy 3 to 6). Measure: leat-bench --only launch. */
-#define LEATI_STAGED_MAX (UINT64_C(16) << 10)
 /** Bytes of a piece of a large download at least, on a device with memory of its own: the host copies one while the
  * device copies the next. Larger: fewer submissions; the host begins later. From: reasoning (the bus takes some 80 us
  * for it, a submission the device a few). Measure: leat-bench --only download; gpt2. */
 #define LEATI_DOWNLOAD_PIECE (UINT64_C(2) << 20)
-/** Pieces of a download at most: of a larger one the pieces are larger. Larger: less is left for the host when the last
- * piece has come; more submissions. From: reasoning. Measure: leat-bench --only download. */
-#define LEATI_DOWNLOAD_PIECES_MAX 16
-/** Bytes of the largest download that is copied to its destination with its timeline locked. Larger: threads that only
- * look at the timeline wait for longer; fewer locks are taken. From: reasoning (some microseconds of copying). Measure:
- * op, linear, host to host. */
-#define LEATI_DELIVERY_SMALL_MAX (UINT64_C(64) << 10)
 /** Bytes of a download, or of a piece of one, from which on it is copied past the processor's caches. Larger: more of
  * what a thread reads next is in its caches; each line of the destination is read first. From: an H100 (8 threads:
  * 2,950 downloads/s of 13 MB and not 2,450). Measure: leat-bench --only download; gpt2. */
@@ -299,10 +195,6 @@
 /** Free lists of chunks by stream, as many as the pool has streams: threads whose lists end together give their chunks
  * back together. Larger: fewer streams share one. From: an H200, as above. Measure: op with 31 threads. */
 #define LEATI_CHUNK_USERS 32
-/** Blocks of a class that wait in the quarantine under LEAT_MEMORY_GUARD, within the bytes that follow, yet always one.
- * Larger: later misuse is found; more memory. From: reasoning. Measure: memory->stats under guard. */
-#define LEATI_QUARANTINE_BLOCKS 16u
-#define LEATI_QUARANTINE_BYTES (UINT64_C(16) << 20)
 /** Waiting blocks that a call looks at. Larger: found earlier; slower calls under guard. From: reasoning. Measure:
  * alloc under guard. */
 #define LEATI_QUARANTINE_PROBES 64
@@ -310,10 +202,6 @@
 /* ---- Books (used where they are named) ----------------------------------------------------------------------------
  */
 
-/** Shards of the table of pipelines, each with a lock, and buckets of a shard. Larger: lookups of different kernels
- * meet less; more memory. From: reasoning (some hundred pipelines). Measure: tools/bench/instructions.py. */
-#define LEATI_PIPELINE_SHARDS 16
-#define LEATI_PIPELINE_BUCKETS 32
 /** Files of compiled pipelines that a folder keeps, for devices, drivers and builds that were used last. Larger: going
  * back to an older one compiles less; more of the disk. From: reasoning. Measure: du on LEAT_CACHE_DIR. */
 #define LEATI_CACHE_FILES_KEPT 16u
@@ -325,21 +213,10 @@
  * From: reasoning (some tens of plans, for each of some hundred operators). Measure: tools/bench/instructions.py;
  * models with dynamic shapes and LEAT_FORCE_DIRECT_PATH=1. */
 #define LEATI_PLANS_BYTES (UINT64_C(64) << 10)
-/** Bytes of the values on the host that a cached plan may follow from. Larger: more calls find a plan; more is
- * compared. From: reasoning (shapes and axes have some tens). Measure: the same. */
-#define LEATI_PLAN_VALUE_MAX 256
 /** Events, and timestamps, that are made at once. Larger: fewer allocations; memory of a program that uses one. From:
  * reasoning. Measure: depth. */
 #define LEATI_EVENTS_PER_BLOCK 64
 #define LEATI_TIMESTAMPS_PER_BLOCK 256
-/** Records of a profile that are kept where the host does not say. Larger: a longer run before it is read; memory (272
- * bytes each). From: reasoning (a second of a model of 500 kernels at 50 runs/s, twice). Measure: nothing, it is a
- * default. */
-#define LEATI_PROFILE_CAPACITY (UINT32_C(1) << 16)
-/** Nanoseconds after which the clocks of device and host are compared again. Larger: fewer calls of the driver; they
- * may lie further apart (1 us in 100 ms, if one is off by 10 ppm). From: reasoning. Measure: a profile of a long run
- * beside the host's own times. */
-#define LEATI_CLOCKS_COMPARED_NS UINT64_C(100000000)
 
 /* ---- Kernels (policy/tiling.h) ------------------------------------------------------------------------------------
  */
@@ -363,8 +240,8 @@
 /** Elements of k from which on a product by tiles of 32 whose k is not split has four slices of it and not two, and
  * quarters of the processors: where there are no more such tiles. A workgroup then goes along k in half as many steps,
  * each of which waits for memory where weights lie in no cache; of such workgroups a processor holds fewer threads.
- * Larger: fewer such products; more of them. From: an H200, with weights that no cache holds. Measure: --tune; whole
- * models with 1 and 8 threads. */
+ * Larger: fewer such products; more of them. From: an H200, with weights that no cache holds. Measure: kernels with
+ * rows *-matmul-*; whole models with 1 and 8 threads. */
 #define LEATI_GEMM_SLICES_MIN 256u
 #define LEATI_GEMM_SLICES_FILL_QUARTERS 4u
 /** Workgroups for each processor that a product of tiles of 64 or 32 is split for. Larger: shorter tails, and more
@@ -374,10 +251,10 @@
  * --tune. */
 #define LEATI_GEMM_SPLIT_MIN 256u
 /** Quarters of the processors for which a product that is not split may give workgroups and they count as few. Larger:
- * more products are split into the smaller parts that follow. From: an H200. Measure: --tune. */
+ * more products are split into the smaller parts that follow. From: an H200. Measure: kernels with rows *-matmul-*. */
 #define LEATI_GEMM_FEW_QUARTERS 1u
 /** Elements of k of one split at least where workgroups are that few. Larger: as with LEATI_GEMM_SPLIT_MIN. From: an
- * H200. Measure: --tune. */
+ * H200. Measure: kernels with rows *-matmul-*. */
 #define LEATI_GEMM_SPLIT_MIN_FEW 128u
 /** LEATI_GEMM_FILL_128_QUARTERS, LEATI_GEMM_FILL_64_QUARTERS, LEATI_GEMM_SPLIT_FILL and LEATI_GEMM_SPLIT_MIN for
  * products on matrix hardware, whose workgroups are sooner done with their part of k; of the largest tile, a split has
@@ -391,7 +268,7 @@
  * part of k each, where there are no more of them, each counted for each LEATI_MATRIX_SPLIT_MIN_16 of k; a split of one
  * has so much of k at least. Larger: more workgroups, which read operands more often. From: models on an H200, where 64
  * x 768 x 768 takes 9.3 us by tiles of 32 and 7.0 so, and 64 x 768 x 3,072 11.6 and 12.9; the rows of leat-bench read
- * operands that the device's cache holds. Measure: --tune. */
+ * operands that the device's cache holds. Measure: kernels with rows half-matmul-*. */
 #define LEATI_MATRIX_FILL_16_QUARTERS 8u
 #define LEATI_MATRIX_SPLIT_MIN_16 1024u
 /** Elements of a constant operand there, k x n, up to which a second copy is kept that lies along k, but for tiles of
@@ -400,7 +277,7 @@
  * Measure: leat-bench --only kernels --rows 'half-gemm-*,half-matmul-*', where products of the one lie so. */
 #define LEATI_MATRIX_ALONG_K_MAX 4000000u
 /** LEATI_MATRIX_SPLIT_FILL and LEATI_MATRIX_SPLIT_MIN for convolutions there, whose time is that of gathering. Larger:
- * as above. From: an H200. Measure: --tune. */
+ * as above. From: an H200. Measure: kernels with rows half-conv-*. */
 #define LEATI_MATRIX_GATHER_SPLIT_FILL 4u
 #define LEATI_MATRIX_GATHER_SPLIT_MIN 192u
 /** Millions of multiplications from which on a convolution on matrix hardware has the channels of images and weights
@@ -419,7 +296,7 @@
 #define LEATI_ATTENTION_MATRIX_KEYS 128u
 /** Quarters of the processors below which workgroups of attention on matrix hardware are made of fewer subgroups, for
  * more of them. Larger: each workgroup loads all keys and values for fewer queries. From: an H200 (197 queries and keys
- * of 6 heads: 24.6 us, and 26.1 with four subgroups). Measure: --tune. */
+ * of 6 heads: 24.6 us, and 26.1 with four subgroups). Measure: kernels with rows half-attention-*. */
 #define LEATI_ATTENTION_FILL_QUARTERS 4u
 /** Quarters of the processors below which workgroups of attention share the keys of a query, for twice as many; and
  * keys of one of them at least. Larger: more workgroups are put together at the end. From: an H200 (one query of 32
@@ -433,7 +310,8 @@
 #define LEATI_ATTENTION_FEW_QUERIES 16u
 /** Threads at least that have a key of that kernel among them, if that leaves each a piece of 16 bytes. Larger: less of
  * each key and of the results in a thread; more exchanges for a score. From: an H200 (with 4 it takes 1 % less, and 10
- * % less to 2 % more by row; with 16 and 32 3 and 27 % more). Measure: --tune; tools/bench/decoder.py. */
+ * % less to 2 % more by row; with 16 and 32 3 and 27 % more). Measure: kernels with rows *decode-*;
+ * tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_LANES 8u
 /** Pieces of keys that a thread of it has on the way, and as many of values. Larger: more in flight; more registers,
  * and fewer workgroups for few keys. From: an H200 (1: 12 % slower, 2: 5 %, 8: 85 %, 16: 58 %). Measure: --tune;
@@ -446,7 +324,8 @@
 #define LEATI_ATTENTION_FEW_THREADS 256u
 #define LEATI_ATTENTION_FEW_THREADS_MIN 128u
 /** Quarters of the processors that its workgroups may be where several share the keys of a head. Larger: more of them
- * to join. From: an H200 (2, 8, 16: 9, 21 and 28 % slower). Measure: --tune; tools/bench/decoder.py. */
+ * to join. From: an H200 (2, 8, 16: 9, 21 and 28 % slower). Measure: kernels with rows *decode-*;
+ * tools/bench/decoder.py. */
 #define LEATI_ATTENTION_FEW_FILL_QUARTERS 4u
 /** Quarters of the processors below which workgroups of the kernels for small m are split, for twice as many; and
  * elements of k of one split at least. Larger: as above. From: an H200. Measure: --tune; linear. */
@@ -467,19 +346,18 @@
 #define LEATI_MATRIX_GEMV_ROWS 4u
 /** Columns of a workgroup of such a kernel at least where it reads several at once. Larger: fewer workgroups, whose k
  * is split. From: an H200 (1x2048x2048 of a decoder in float16: 8.3 us with 512 threads, and 9.3 with 32). Measure:
- * --tune; tools/bench/decoder.py. */
+ * kernels with rows *-matmul-1x*; tools/bench/decoder.py. */
 #define LEATI_GEMV_COLUMNS_MIN 16u
-/** LEATI_GEMV_COLUMNS_MIN for matrices of bytes. Larger: likewise. From: reasoning (memory is read 32 bytes at a time).
- * Measure: --tune. */
-#define LEATI_BYTES_COLUMNS_MIN 32u
 /** Columns from which on such a kernel reads four of b at once along its columns. Larger: more workgroups for narrow
- * products, each with narrower loads. From: an H200. Measure: --tune; minilm and gpt2 with 1 thread. */
+ * products, each with narrower loads. From: an H200. Measure: kernels with rows *-matmul-1x*; minilm and gpt2 with 1
+ * thread. */
 #define LEATI_GEMV_QUADS_COLUMNS 1024u
 /** Workgroups for each processor that a reduction wants, so that enough loads are in flight; with fewer it is cut into
  * chunks. Larger: more pieces for the second dispatch. From: an H200. Measure: --tune; minilm, mobilenet_v3_small with
  * 1 thread. */
 #define LEATI_REDUCE_FILL 4u
-/** Times what it wants that a cut reduction gets workgroups. Larger: likewise. From: an H200. Measure: --tune. */
+/** Times what it wants that a cut reduction gets workgroups. Larger: likewise. From: an H200. Measure: kernels with
+ * rows *-sum*. */
 #define LEATI_REDUCE_SPLIT_FILL 2u
 /** Elements of a chunk for each thread of a row at least. Larger: fewer chunks. From: an H200. Measure: --tune. */
 #define LEATI_REDUCE_CHUNK_MIN 16u
@@ -498,57 +376,39 @@
  * it. */
 #define LEATI_SQUEEZE_WEIGHTS_MAX 98304u
 /** Elements of a row that lies along memory up to which 1, 8 and 32 threads share it; beyond, all 256 of a workgroup.
- * Larger: fewer threads to a row, more rows at once. From: an H200. Measure: --tune; minilm (softmax, norms). */
+ * Larger: fewer threads to a row, more rows at once. From: an H200. Measure: kernels with rows *-sum-*; minilm
+ * (softmax, norms). */
 #define LEATI_ROW_1_MAX 4u
 #define LEATI_ROW_8_MAX 64u
 #define LEATI_ROW_32_MAX 256u
 /** The same for 32 threads where there are so many rows that the device is full anyhow, and how many those are. Larger:
- * fewer threads to a row; the second, in fewer cases. From: an H200. Measure: --tune; minilm with batches. */
+ * fewer threads to a row; the second, in fewer cases. From: an H200. Measure: kernels with rows *-sum-*; minilm with
+ * batches. */
 #define LEATI_ROW_32_MANY_MAX 512u
 #define LEATI_ROWS_MANY 1024u
 /** Rows that lie across memory: elements up to which one thread has a row and below which 8 do, and the rows from which
  * on (one) and above which (8) that holds for longer ones too. Larger: fewer threads to a row. From: an H200. Measure:
- * --tune. */
+ * kernels with rows rule-sumdown-*. */
 #define LEATI_ACROSS_1_MAX 8u
 #define LEATI_ACROSS_1_ROWS 16384u
 #define LEATI_ACROSS_8_BELOW 64u
 #define LEATI_ACROSS_8_ROWS 1024u
-/** Threads that a row of a norm gets before they take more than four elements each: the most usual size of subgroups,
- * within which they add up without a barrier; also the smallest workgroup. Larger: more of them meet at barriers. From:
- * reasoning. Measure: --tune; minilm, vit_s_16. */
-#define LEATI_ROW_TOGETHER 32u
-/** Fours of a row that a thread keeps in registers; with more a row gets more threads while there are any, and then is
- * read three times. At most the HELD_MOST of the kernels. Larger: fewer barriers, fewer workgroups at once on a
- * processor. From: reasoning. Measure: --tune. */
-#define LEATI_ROW_FOURS_MAX 4u
 /** Threads of a norm up to which scale and bias are kept in registers beside a row: so many run at once on a large GPU,
  * and what counts is how long each takes. Larger: fewer workgroups beside each other where there are many rows. From:
- * an H200 (64x384, 4096x1024 and 65536x4096). Measure: --tune. */
+ * an H200 (64x384, 4096x1024 and 65536x4096). Measure: kernels with rows *-softmax-*,*-layernorm-*. */
 #define LEATI_ROW_EARLY_MAX 262144u
-/** Threads of a workgroup of DynamicQuantizeLinear, each with four elements of a block. Larger: fewer workgroups, whose
- * threads meet once. From: reasoning. Measure: --tune. */
-#define LEATI_DYNAMIC_THREADS 512u
-/** Elements up to which it is one dispatch, each workgroup of which reads all of them for their range. Larger: one
- * dispatch where two would read less. From: reasoning (a processor of an H200 reads 64 bytes a cycle; a dispatch that
- * waits for another takes 4 us). Measure: --tune. */
-#define LEATI_DYNAMIC_WHOLE_MAX 131072u
-/** Workgroups for each processor that it has where it is two. Larger: more ranges that each workgroup of the second
- * reads. From: reasoning. Measure: --tune. */
-#define LEATI_DYNAMIC_FILL 2u
 /** Bytes of the recurrent weights of a direction up to which a workgroup goes through all steps by itself, and steps
  * from which on it does. Larger: fewer dispatches; weights that one processor reads for each step, or layers of few
- * steps that many would share. From: an H200, where no other value that --tune tries is faster. Measure: --tune. */
+ * steps that many would share. From: an H200, where no other value that --tune tries is faster. Measure: kernels with
+ * rows lstm-*. */
 #define LEATI_RECURRENT_WHOLE_MAX 262144u
 #define LEATI_RECURRENT_WHOLE_STEPS 2u
 /** Threads of such a workgroup at most. Larger: more of the weights in registers, steps at whose ends more threads
  * meet. From: an H200 (1024: 5 % slower over eight rows, lstm-128x1x128 54 %; lstm-1x1x128 as fast). Measure: --tune.
  */
 #define LEATI_RECURRENT_THREADS 512u
-/** Threads of a workgroup where each step is a dispatch. Larger: fewer elements of k for each, more sums to put
- * together. From: reasoning. Measure: nothing yet, the kernel's shared memory goes with it. */
-#define LEATI_RECURRENT_ROUND_THREADS 256u
 /** Workgroups in quarters of the processors that a dispatch of one step has at least. Larger: more and smaller ones,
- * which read what the states are anew. From: an H200, likewise. Measure: --tune. */
+ * which read what the states are anew. From: an H200, likewise. Measure: kernels with rows lstm-*. */
 #define LEATI_RECURRENT_FILL_QUARTERS 3u
 /** Items that a thread of a strided copy moves at once, and items from which on it does; with fewer items more threads
  * share them. Larger: fewer workgroups, each with more loads in flight. From: reasoning. Measure: --tune. */
@@ -558,15 +418,5 @@
  * so that they are neighbours. Larger: fewer dispatches; each element that is read costs a whole sector of memory.
  * From: reasoning (eight times the bytes out of a cache take less than a level of a graph). Measure: whole models. */
 #define LEATI_SCATTERED_MAX (UINT64_C(1) << 20)
-/** Length of both dimensions from which on a transpose goes through tiles in shared memory, and tiles from which on
- * these are large. Larger: more transposes item by item; more small tiles, which fill the device better and read
- * shorter rows. From: reasoning. Measure: --tune. */
-#define LEATI_TRANSPOSE_MIN 16u
-#define LEATI_TRANSPOSE_TILES_MANY 512u
-
-/** Pairs of a token and an expert, for each expert, from which on they are sorted by experts, so that weights are read
- * once for several. Larger: fewer dispatches of one workgroup that sorts, weights that are read once for each pair.
- * From: reasoning. Measure: nothing yet, a prompt and a token of a model with QMoE would. */
-#define LEATI_MOE_SORTED_MIN 2u
 
 #endif /* LEAT_PLUGIN_POLICY_CONSTANTS_H_ */

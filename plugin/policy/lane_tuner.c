@@ -3,6 +3,18 @@
 
 #include "policy/constants.h"
 
+/* Factor by which a trial must be faster to win: more than rates differ from interval to interval. */
+#define TRIAL_GAIN 1.08
+/* Factor by which a rate or a number of streams changes with other work, of which nothing is known. */
+#define OTHER_WORK 1.7
+/* Intervals in a row that must say so: threads that come or go disturb one. */
+#define INTERVALS_SURE 2
+/* Intervals before long lists, which were given all lanes, try fewer. */
+#define PATIENCE_LONG 8
+/* Intervals between trials at most: a trial is two intervals at perhaps three quarters of the speed, so it costs 2 %,
+ * and a number that a disturbed trial got wrong is mended within a fifth of a second. */
+#define PATIENCE_MAX 24
+
 void leati_lane_tuner_begin(leati_lane_tuner *tuner, uint32_t most) {
   *tuner = (leati_lane_tuner){
       .most = most, .cap = most, .lanes = 1, .settled = 1, .patience = 1, .next_trial = LEATI_TRIAL_UP};
@@ -55,7 +67,7 @@ static void settle(leati_lane_tuner *tuner, uint32_t lanes) {
   tuner->rate = 0;
   tuner->outliers = 0;
   /* That many lanes are best for long lists is sure enough not to be tried out at once. */
-  tuner->patience = lanes == 1 ? 1 : LEATI_PATIENCE_LONG;
+  tuner->patience = lanes == 1 ? 1 : PATIENCE_LONG;
   tuner->since_trial = 0;
   tuner->refusals = 0;
   tuner->next_trial = lanes == 1 ? LEATI_TRIAL_UP : LEATI_TRIAL_DOWN;
@@ -65,7 +77,7 @@ static void settle(leati_lane_tuner *tuner, uint32_t lanes) {
 static void end_trial(leati_lane_tuner *tuner, double rate, uint32_t streams) {
   tuner->trying = false;
   tuner->since_trial = 0;
-  if (rate > tuner->rate * LEATI_TRIAL_GAIN) {
+  if (rate > tuner->rate * TRIAL_GAIN) {
     tuner->settled = tuner->lanes;
     tuner->rate = rate;
     tuner->patience = 1;
@@ -80,7 +92,7 @@ static void end_trial(leati_lane_tuner *tuner, double rate, uint32_t streams) {
   tuner->next_trial = after(tuner->next_trial);
   if (++tuner->refusals >= 2) {
     tuner->refusals = 0;
-    tuner->patience = tuner->patience * 2 < LEATI_PATIENCE_MAX ? tuner->patience * 2 : LEATI_PATIENCE_MAX;
+    tuner->patience = tuner->patience * 2 < PATIENCE_MAX ? tuner->patience * 2 : PATIENCE_MAX;
   }
 }
 
@@ -89,7 +101,7 @@ bool leati_lane_tuner_is_long(double list_s) {
 }
 
 static bool is_other(double now, double known) {
-  return now > known * LEATI_OTHER_WORK || now < known / LEATI_OTHER_WORK;
+  return now > known * OTHER_WORK || now < known / OTHER_WORK;
 }
 
 /* What an interval says. */
@@ -113,7 +125,7 @@ static bool is_outlier(const leati_lane_tuner *tuner, const leati_throughput *pa
 static verdict judge(leati_lane_tuner *tuner, const leati_throughput *pace) {
   const bool is_long = leati_lane_tuner_is_long(pace->list_s), outlier = is_outlier(tuner, pace, is_long);
   tuner->outliers = outlier ? tuner->outliers + 1 : 0;
-  const bool other = tuner->outliers >= LEATI_INTERVALS_SURE;
+  const bool other = tuner->outliers >= INTERVALS_SURE;
   if (is_long && tuner->lanes == 1 && !tuner->mixed && !tuner->trying) {
     return VERDICT_LONG;
   }
@@ -129,7 +141,7 @@ static verdict judge(leati_lane_tuner *tuner, const leati_throughput *pace) {
 /* How many lanes the work may be given. Nothing else is learnt from what lists take: rates tell more, but not whether
  * it is the device that takes the time or a thread that has no processor. */
 static void learn_cap(leati_lane_tuner *tuner, const leati_throughput *pace) {
-  if (tuner->outliers >= LEATI_INTERVALS_SURE && pace->list_s == 0) {
+  if (tuner->outliers >= INTERVALS_SURE && pace->list_s == 0) {
     /* Nobody sees what its lists take: those that were short are not of this work. */
     tuner->cap = tuner->most;
   }

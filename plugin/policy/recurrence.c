@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "policy/recurrence.h"
 
+/* Threads of a workgroup where each step is a dispatch. */
+#define RECURRENT_ROUND_THREADS 256u
+
 /* Bytes of four float32, which a thread puts aside for each row of a pass. */
 #define FOUR_SIZE 16u
 /* Bytes of a piece of memory that is brought in at once, on most devices. */
@@ -63,7 +66,7 @@ static bool cut_whole(const leati_traits *traits, const leati_recurrent_shape *s
   const leati_tuning *const tuning = &traits->tuning;
   const uint64_t weights = (uint64_t)shape->gates * shape->units * shape->units * shape->item_size;
   const uint32_t most = least_of(traits->threads, tuning->recurrent_threads);
-  if (shape->steps < tuning->recurrent_whole_steps || weights > tuning->recurrent_whole_max) {
+  if (shape->steps < LEATI_RECURRENT_WHOLE_STEPS || weights > LEATI_RECURRENT_WHOLE_MAX) {
     return false;
   }
   const uint32_t all = div_up(shape->units, 4), columns = widest_round(shape) * all;
@@ -93,10 +96,8 @@ static bool cut_whole(const leati_traits *traits, const leati_recurrent_shape *s
 
 /* A dispatch a round. */
 static void cut_round(const leati_traits *traits, const leati_recurrent_shape *shape, leati_recurrent_cut *cut) {
-  const leati_tuning *const tuning = &traits->tuning;
   const uint32_t all = div_up(shape->units, 4), columns = widest_round(shape);
-  *cut = (leati_recurrent_cut){
-      .threads = least_of(traits->threads, LEATI_RECURRENT_ROUND_THREADS), .rows = 1, .vectors = 1};
+  *cut = (leati_recurrent_cut){.threads = least_of(traits->threads, RECURRENT_ROUND_THREADS), .rows = 1, .vectors = 1};
   while (cut->rows < rows_most(shape) && cut->rows < shape->batch) {
     cut->rows *= 4;
   }
@@ -106,7 +107,7 @@ static void cut_round(const leati_traits *traits, const leati_recurrent_shape *s
   uint32_t fours = 16;
   while (fours > least &&
          (fours * columns > cut->threads ||
-          rows * div_up(all, fours) * 4 < (uint64_t)traits->processors * tuning->recurrent_fill_quarters)) {
+          rows * div_up(all, fours) * 4 < (uint64_t)traits->processors * LEATI_RECURRENT_FILL_QUARTERS)) {
     fours /= 2;
   }
   cut->fours = fours;

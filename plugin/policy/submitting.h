@@ -8,6 +8,25 @@
 #include "policy/constants.h"
 #include "policy/traits.h"
 
+/** Nanoseconds: that LEATI_GATHER_PART at most. */
+#define LEATI_GATHER_NS_MAX UINT64_C(200000)
+/** Command buffers that a lane has without need, so that they hold lists that may come again. */
+#define LEATI_COMMAND_BUFFERS_KEPT 8
+/** Bytes that a processor of the device moves in a nanosecond at least, and multiplications of pairs that are added up,
+ * by kernels that do either well: about a twentieth of what processors of GPUs are built for (a processor of an H200
+ * moves 36 bytes a nanosecond and multiplies 230 pairs of float32, one of a phone's GPU 5 and 50). */
+#define LEATI_PROCESSOR_BYTES UINT64_C(2)
+#define LEATI_PROCESSOR_MULTIPLICATIONS UINT64_C(16)
+/** Bytes that a copy between host and device moves in a nanosecond at least (PCI Express 3.0 with four lanes). */
+#define LEATI_BUS_BYTES UINT64_C(4)
+/** Barriers, which are what takes a device time, of a list that is worth submitting while one stream is alone and has
+ * one list in flight at most. */
+#define LEATI_BARRIERS_WORTH_SUBMITTING 16
+/** Commands from one look at the list of a stream that is alone to the next: looking may ask the driver. */
+#define LEATI_COMMANDS_PER_LOOK 4
+/** Lists of an interval of the lane tuner at least. */
+#define LEATI_INTERVAL_LISTS 128
+
 /* ---- The open list ------------------------------------------------------------------------------------------------
  */
 

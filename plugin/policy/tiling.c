@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "policy/tiling.h"
 
+/* Threads that a row of a norm gets before they take more than four elements each: the most usual size of subgroups,
+ * within which they add up without a barrier; also the smallest workgroup. */
+#define ROW_TOGETHER 32u
+/* Fours of a row that a thread keeps in registers; with more a row gets more threads while there are any, and then is
+ * read three times. At most the HELD_MOST of the kernels. */
+#define ROW_FOURS_MAX 4u
+
 static uint64_t div_up(uint64_t a, uint64_t b) {
   return (a + b - 1) / b;
 }
@@ -60,23 +67,23 @@ leati_tile leati_gemm_cut_tiled(const leati_traits *traits, const leati_gemm_sha
   const uint64_t turns = work == LEATI_WORK_OTHER ? 1 : div_up(count_tiles(shape, LEATI_TILE_128), traits->processors);
   leati_tile tile = choose_tile(shape, turns * quarters(traits, tuning->gemm_fill_128_quarters),
                                 quarters(traits, tuning->gemm_fill_64_quarters));
-  if (tile == LEATI_TILE_32 && work == LEATI_WORK_PRODUCT && shape->k <= tuning->gemm_k_16 &&
+  if (tile == LEATI_TILE_32 && work == LEATI_WORK_PRODUCT && shape->k <= LEATI_GEMM_K_16 &&
       count_tiles(shape, LEATI_TILE_16) <= quarters(traits, tuning->gemm_fill_16_quarters)) {
     tile = LEATI_TILE_16;
   }
   const bool splits = tile == LEATI_TILE_64 || tile == LEATI_TILE_32;
   const uint64_t groups = count_tiles(shape, tile);
-  const bool few = groups <= quarters(traits, tuning->gemm_few_quarters);
+  const bool few = groups <= quarters(traits, LEATI_GEMM_FEW_QUARTERS);
   take_tile(shape, tile, out);
   split(shape, groups, splits ? (uint64_t)traits->processors * tuning->gemm_split_fill : 0,
-        few ? tuning->gemm_split_min_few : tuning->gemm_split_min, LEATI_GEMM_K_STEP, out);
+        few ? LEATI_GEMM_SPLIT_MIN_FEW : tuning->gemm_split_min, LEATI_GEMM_K_STEP, out);
   return tile;
 }
 
 bool leati_gemm_more_slices_pay(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile tile,
                                 uint32_t splits) {
-  return tile == LEATI_TILE_32 && splits == 1 && shape->k >= traits->tuning.gemm_slices_min &&
-         count_tiles(shape, tile) <= quarters(traits, traits->tuning.gemm_slices_fill_quarters);
+  return tile == LEATI_TILE_32 && splits == 1 && shape->k >= LEATI_GEMM_SLICES_MIN &&
+         count_tiles(shape, tile) <= quarters(traits, LEATI_GEMM_SLICES_FILL_QUARTERS);
 }
 
 leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_shape *shape, leati_tile_work work,
@@ -84,19 +91,19 @@ leati_tile leati_gemm_cut_matrices(const leati_traits *traits, const leati_gemm_
   const leati_tuning *const tuning = &traits->tuning;
   leati_tile tile = choose_tile(shape, quarters(traits, tuning->matrix_fill_128_quarters),
                                 quarters(traits, tuning->matrix_fill_64_quarters));
-  const uint64_t parts = shape->k > 0 ? div_up(shape->k, tuning->matrix_split_min_16) : 1;
+  const uint64_t parts = shape->k > 0 ? div_up(shape->k, LEATI_MATRIX_SPLIT_MIN_16) : 1;
   if (tile == LEATI_TILE_32 && work == LEATI_WORK_PRODUCT &&
-      count_tiles(shape, LEATI_TILE_16) * parts <= quarters(traits, tuning->matrix_fill_16_quarters)) {
+      count_tiles(shape, LEATI_TILE_16) * parts <= quarters(traits, LEATI_MATRIX_FILL_16_QUARTERS)) {
     tile = LEATI_TILE_16;
   }
   take_tile(shape, tile, out);
   const bool gathers = work == LEATI_WORK_CONVOLUTION;
   const uint64_t fill = tile == LEATI_TILE_16 ? 1
-                        : gathers             ? tuning->matrix_gather_split_fill
+                        : gathers             ? LEATI_MATRIX_GATHER_SPLIT_FILL
                                               : tuning->matrix_split_fill;
-  const uint32_t least = tile == LEATI_TILE_128  ? tuning->matrix_split_min_128
-                         : tile == LEATI_TILE_16 ? tuning->matrix_split_min_16
-                         : gathers               ? tuning->matrix_gather_split_min
+  const uint32_t least = tile == LEATI_TILE_128  ? LEATI_MATRIX_SPLIT_MIN_128
+                         : tile == LEATI_TILE_16 ? LEATI_MATRIX_SPLIT_MIN_16
+                         : gathers               ? LEATI_MATRIX_GATHER_SPLIT_MIN
                                                  : tuning->matrix_split_min;
   split(shape, count_tiles(shape, tile), traits->processors * fill, least,
         tile == LEATI_TILE_16 ? LEATI_MATRIX_K_STEP_16 : LEATI_GEMM_K_STEP, out);
@@ -119,7 +126,7 @@ bool leati_gemm_along_k_pays(uint32_t tile_size, const leati_gemm_shape *shape) 
 }
 
 uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, uint32_t queries, uint32_t rows) {
-  const uint64_t enough = quarters(traits, traits->tuning.attention_fill_quarters);
+  const uint64_t enough = quarters(traits, LEATI_ATTENTION_FILL_QUARTERS);
   uint32_t subgroups = LEATI_MATRIX_SUBGROUPS;
   while (subgroups > 1 &&
          (queries <= rows * subgroups / 2 || heads * div_up(queries, rows * (uint64_t)subgroups) < enough)) {
@@ -129,7 +136,7 @@ uint32_t leati_attention_subgroups(const leati_traits *traits, uint64_t heads, u
 }
 
 uint32_t leati_attention_splits(const leati_traits *traits, uint64_t groups, uint32_t keys) {
-  const uint64_t enough = quarters(traits, traits->tuning.attention_split_fill_quarters);
+  const uint64_t enough = quarters(traits, LEATI_ATTENTION_SPLIT_FILL_QUARTERS);
   const uint64_t filling = groups > 0 && groups < enough ? 2 * enough / groups : 1;
   const uint64_t most = keys / traits->tuning.attention_split_min, splits = filling < most ? filling : most;
   return splits > 1 ? (uint32_t)splits : 1;
@@ -162,7 +169,7 @@ static uint32_t most_of(uint32_t a, uint32_t b) {
 static void cut_heads(const leati_traits *traits, uint32_t subgroup, const leati_attention_few_shape *shape,
                       leati_attention_few_cut *out) {
   const uint32_t widest = least_of(subgroup, LEATI_ATTENTION_FEW_LANES_MOST);
-  const uint32_t usual = least_of(power_below(traits->tuning.attention_few_lanes), widest);
+  const uint32_t usual = least_of(power_below(LEATI_ATTENTION_FEW_LANES), widest);
   const uint32_t enough = power_above(shape->pieces < usual ? shape->pieces : usual);
   out->lanes = most_of(enough, LEATI_ATTENTION_FEW_LANES_LEAST);
   out->chunks = power_above(div_up(shape->pieces, out->lanes));
@@ -189,8 +196,8 @@ leati_attention_few_cut leati_attention_cut_few(const leati_traits *traits, uint
   const uint32_t least = most_of(subgroup, LEATI_ATTENTION_FEW_THREADS_LEAST);
   out.threads = most_of(least_of(power_below(tuning->attention_few_threads), room), least);
   const uint64_t groups = shape->heads * div_up(shape->rows, out.rows);
-  const uint64_t enough = quarters(traits, tuning->attention_few_fill_quarters);
-  while (out.threads / 2 >= most_of(tuning->attention_few_threads_min, least) &&
+  const uint64_t enough = quarters(traits, LEATI_ATTENTION_FEW_FILL_QUARTERS);
+  while (out.threads / 2 >= most_of(LEATI_ATTENTION_FEW_THREADS_MIN, least) &&
          groups * div_up(shape->keys, out.threads / out.lanes * out.flight) < enough) {
     out.threads /= 2;
   }
@@ -205,9 +212,9 @@ leati_gemv_cut leati_gemm_cut_skinny(const leati_traits *traits, const leati_gem
   const leati_tuning *const tuning = &traits->tuning;
   const bool eights = along == LEATI_ALONG_COLUMNS_EIGHTS, vectors = eights || along == LEATI_ALONG_COLUMNS_QUADS;
   const uint32_t width = eights ? 8 : vectors ? 4 : 1;
-  const uint64_t enough = quarters(traits, tuning->gemv_fill_quarters);
+  const uint64_t enough = quarters(traits, LEATI_GEMV_FILL_QUARTERS);
   leati_gemv_cut out = {.lanes = LEATI_GEMV_LANES, .threads = LEATI_GEMV_THREADS};
-  while (vectors && out.lanes * width > tuning->gemv_columns_min &&
+  while (vectors && out.lanes * width > LEATI_GEMV_COLUMNS_MIN &&
          div_up(shape->n, out.lanes * width) * shape->batch < enough) {
     out.lanes /= 2;
   }
@@ -224,9 +231,9 @@ leati_gemv_cut leati_bytes_cut(const leati_traits *traits, const leati_gemm_shap
   const leati_tuning *const tuning = &traits->tuning;
   const bool fours = along == LEATI_ALONG_COLUMNS_QUADS;
   const uint32_t width = fours ? 4 : 1;
-  const uint64_t enough = quarters(traits, tuning->gemv_fill_quarters);
+  const uint64_t enough = quarters(traits, LEATI_GEMV_FILL_QUARTERS);
   leati_gemv_cut out = {.lanes = LEATI_GEMV_LANES, .threads = LEATI_GEMV_THREADS};
-  while (fours && out.lanes * width > tuning->bytes_columns_min &&
+  while (fours && out.lanes * width > LEATI_BYTES_COLUMNS_MIN &&
          div_up(shape->n, out.lanes * width) * shape->batch < enough) {
     out.lanes /= 2;
   }
@@ -251,12 +258,12 @@ leati_gemv_cut leati_nbits_cut(const leati_traits *traits, const leati_gemm_shap
   return out;
 }
 
-uint32_t leati_gemv_along(const leati_traits *traits, uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns,
-                          int64_t b_k, int64_t b_column) {
+uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns, int64_t b_k,
+                          int64_t b_column) {
   if (mode_b == LEATI_MODE_QUADS_K && mode_a == LEATI_MODE_QUADS_K) {
     return LEATI_ALONG_K_QUADS;
   }
-  if (mode_b == LEATI_MODE_QUADS_I && columns >= traits->tuning.gemv_quads_columns) {
+  if (mode_b == LEATI_MODE_QUADS_I && columns >= LEATI_GEMV_QUADS_COLUMNS) {
     return eights ? LEATI_ALONG_COLUMNS_EIGHTS : LEATI_ALONG_COLUMNS_QUADS;
   }
   return b_k <= b_column ? LEATI_ALONG_K : LEATI_ALONG_COLUMNS;
@@ -273,46 +280,45 @@ uint32_t leati_gemv_along_bytes(uint32_t mode_b, int64_t b_k, int64_t b_column) 
  */
 
 /* Threads to a row whose elements are neighbours. */
-static uint32_t parts_along(const leati_tuning *tuning, uint64_t rows, uint64_t count) {
-  if (count <= tuning->row_1_max) {
+static uint32_t parts_along(uint64_t rows, uint64_t count) {
+  if (count <= LEATI_ROW_1_MAX) {
     return 1;
   }
-  if (count <= tuning->row_8_max) {
+  if (count <= LEATI_ROW_8_MAX) {
     return 8;
   }
-  const uint64_t most = rows >= tuning->rows_many ? tuning->row_32_many_max : tuning->row_32_max;
+  const uint64_t most = rows >= LEATI_ROWS_MANY ? LEATI_ROW_32_MANY_MAX : LEATI_ROW_32_MAX;
   return count <= most ? 32 : LEATI_ROW_THREADS;
 }
 
 /* Threads to a row where the rows are neighbours. */
-static uint32_t parts_across(const leati_tuning *tuning, uint64_t rows, uint64_t count) {
-  if (count <= tuning->across_1_max || rows >= tuning->across_1_rows) {
+static uint32_t parts_across(uint64_t rows, uint64_t count) {
+  if (count <= LEATI_ACROSS_1_MAX || rows >= LEATI_ACROSS_1_ROWS) {
     return 1;
   }
-  return count < tuning->across_8_below || rows > tuning->across_8_rows ? 8 : 32;
+  return count < LEATI_ACROSS_8_BELOW || rows > LEATI_ACROSS_8_ROWS ? 8 : 32;
 }
 
-uint32_t leati_row_parts(const leati_traits *traits, bool along, uint64_t rows, uint64_t count) {
-  return along ? parts_along(&traits->tuning, rows, count) : parts_across(&traits->tuning, rows, count);
+uint32_t leati_row_parts(bool along, uint64_t rows, uint64_t count) {
+  return along ? parts_along(rows, count) : parts_across(rows, count);
 }
 
 leati_row_share leati_row_share_of(const leati_traits *traits, uint32_t subgroup, bool along, uint64_t rows,
                                    uint64_t count) {
-  const leati_tuning *const tuning = &traits->tuning;
   const uint64_t fours = count > 0 ? div_up(count, 4) : 1;
-  uint32_t parts = along ? 1 : parts_across(tuning, rows, count), group = LEATI_ROW_THREADS;
+  uint32_t parts = along ? 1 : parts_across(rows, count), group = LEATI_ROW_THREADS;
   if (along) {
-    while ((parts < fours && parts < tuning->row_together) ||
-           (parts < LEATI_ROW_THREADS && fours > (uint64_t)parts * tuning->row_fours_max)) {
+    while ((parts < fours && parts < ROW_TOGETHER) ||
+           (parts < LEATI_ROW_THREADS && fours > (uint64_t)parts * ROW_FOURS_MAX)) {
       parts *= 2;
     }
-    const uint32_t least = subgroup > tuning->row_together ? subgroup : tuning->row_together;
+    const uint32_t least = subgroup > ROW_TOGETHER ? subgroup : ROW_TOGETHER;
     while (group > parts && group > least && rows * parts < (uint64_t)group * traits->processors) {
       group /= 2;
     }
   }
   const uint64_t each = div_up(fours, parts);
-  return (leati_row_share){.parts = parts, .group = group, .held = each <= tuning->row_fours_max ? (uint32_t)each : 0};
+  return (leati_row_share){.parts = parts, .group = group, .held = each <= ROW_FOURS_MAX ? (uint32_t)each : 0};
 }
 
 uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_t parts, uint64_t count) {
@@ -321,7 +327,7 @@ uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_
   uint64_t chunk = count;
   if (groups < wanted) {
     const uint64_t most = count / ((uint64_t)tuning->reduce_chunk_min * parts);
-    const uint64_t filling = tuning->reduce_split_fill * wanted / groups;
+    const uint64_t filling = LEATI_REDUCE_SPLIT_FILL * wanted / groups;
     const uint64_t chunks = filling < most ? filling : most;
     chunk = chunks < 2 ? count : div_up(count, chunks);
   }
@@ -330,19 +336,18 @@ uint64_t leati_reduce_chunk(const leati_traits *traits, uint64_t groups, uint32_
 }
 
 leati_dynamic_cut leati_dynamic_cut_of(const leati_traits *traits, uint64_t count) {
-  const leati_tuning *const tuning = &traits->tuning;
-  const uint32_t most = tuning->dynamic_threads < traits->threads ? tuning->dynamic_threads : traits->threads;
+  const uint32_t most = LEATI_DYNAMIC_THREADS < traits->threads ? LEATI_DYNAMIC_THREADS : traits->threads;
   leati_dynamic_cut out = {.threads = LEATI_DYNAMIC_THREADS_MIN};
   while (2 * out.threads <= most) {
     out.threads *= 2;
   }
   const uint64_t blocks = count > 0 ? div_up(count, 4 * (uint64_t)out.threads) : 1;
   const uint32_t beside = traits->software ? traits->cores : traits->processors; /* workgroups that run at once */
-  const uint64_t wanted = (uint64_t)beside * tuning->dynamic_fill;
+  const uint64_t wanted = (uint64_t)beside * LEATI_DYNAMIC_FILL;
   const uint64_t least = div_up(blocks, LEATI_REDUCE_TURNS_MAX);
   const uint64_t groups = wanted > least ? wanted : least;
   /* Workgroups of one dispatch have a block each, and no more of them read everything than do so at once. */
-  out.whole = blocks <= 1 || (count <= tuning->dynamic_whole_max && blocks <= beside);
+  out.whole = blocks <= 1 || (count <= LEATI_DYNAMIC_WHOLE_MAX && blocks <= beside);
   out.groups = (uint32_t)(out.whole || blocks < groups ? blocks : groups);
   return out;
 }

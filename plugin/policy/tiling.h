@@ -9,6 +9,16 @@
 #include "policy/constants.h"
 #include "policy/traits.h"
 
+/** LEATI_GEMV_COLUMNS_MIN for matrices of bytes (memory is read 32 bytes at a time). */
+#define LEATI_BYTES_COLUMNS_MIN 32u
+/** Threads of a workgroup of DynamicQuantizeLinear, each with four elements of a block. */
+#define LEATI_DYNAMIC_THREADS 512u
+/** Elements up to which it is one dispatch, each workgroup of which reads all of them for their range (a processor of
+ * an H200 reads 64 bytes a cycle; a dispatch that waits for another takes 4 us). */
+#define LEATI_DYNAMIC_WHOLE_MAX 131072u
+/** Workgroups for each processor that it has where it is two. */
+#define LEATI_DYNAMIC_FILL 2u
+
 /* ---- Matrix products ----------------------------------------------------------------------------------------------
  */
 
@@ -182,8 +192,8 @@ static inline uint32_t leati_gemm_mode(bool quads_k, bool quads_i, int64_t strid
 }
 /** The way through b, with so many columns and these strides, for operands of these modes; `eights`: b has 16 bits an
  * element and may be read in eights along its columns. */
-uint32_t leati_gemv_along(const leati_traits *traits, uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns,
-                          int64_t b_k, int64_t b_column);
+uint32_t leati_gemv_along(uint32_t mode_a, uint32_t mode_b, bool eights, uint32_t columns, int64_t b_k,
+                          int64_t b_column);
 
 /** The same for operands of int8 or uint8, the first of which is read in any way. */
 uint32_t leati_gemv_along_bytes(uint32_t mode_b, int64_t b_k, int64_t b_column);
@@ -201,7 +211,7 @@ static inline bool leati_reads_scattered(uint64_t bytes) {
 
 /** Threads to a row of a reduction, a power of two up to LEATI_ROW_THREADS, of `rows` rows of `count` elements.
  * `along`: the elements of a row are neighbours in memory; else the rows are. */
-uint32_t leati_row_parts(const leati_traits *traits, bool along, uint64_t rows, uint64_t count);
+uint32_t leati_row_parts(bool along, uint64_t rows, uint64_t count);
 
 /** How rows are shared out over workgroups that keep them in registers, in fours of elements. */
 typedef struct leati_row_share {

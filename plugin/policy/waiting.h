@@ -8,6 +8,13 @@
 #include "policy/constants.h"
 #include "policy/traits.h"
 
+/** Nanoseconds from one look of a sleeping thread after its lane to the next, at most. */
+#define LEATI_NAP_NS UINT64_C(1000000)
+/** Looks of a sleeping thread in the time that its wait usually takes. */
+#define LEATI_NAPS_PER_WAIT 8
+/** Rounds of looks, some 25 us in all, before a thread counts as spinning, unless its lane is crowded. */
+#define LEATI_ROUNDS_UNCOUNTED 6
+
 /** How a wait goes on; times count from its begin. */
 typedef struct leati_wait_course {
   uint64_t sleep_ns; /**< sleep until then; 0: not at all */

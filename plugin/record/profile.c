@@ -9,6 +9,9 @@
 #include "record/command.h"
 #include "record/profiler.h"
 
+/* Nanoseconds after which the clocks of device and host are compared again. */
+#define CLOCKS_COMPARED_NS UINT64_C(100000000)
+
 /* leati_profile_entry::command of a record of the host. */
 #define NO_COMMAND UINT32_MAX
 
@@ -288,7 +291,7 @@ static void relate(const leat_device *device, leati_profile_clock *clock, uint64
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT}};
     uint64_t values[2], deviation;
-    if (clock->known && now - clock->asked_ns < LEATI_CLOCKS_COMPARED_NS) {
+    if (clock->known && now - clock->asked_ns < CLOCKS_COMPARED_NS) {
       return;
     }
     if (device->vk.GetCalibratedTimestampsEXT(device->vk.handle, 2, clocks, values, &deviation) == VK_SUCCESS) {

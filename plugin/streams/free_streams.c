@@ -13,6 +13,9 @@
 #include "submit/lane.h"
 #include "submit/timestamp.h"
 
+/* How often a thread waits for memory that others take before it. */
+#define MEMORY_TRIES_MAX 8
+
 struct leati_streams {
   leati_mutex lock;          /* guards everything below */
   leat_stream *all_streams;  /* every stream object, linked by `next` */
@@ -210,10 +213,10 @@ static bool await_uses(leat_device *device) {
 }
 
 bool leati_streams_await_memory(leat_device *device, uint32_t *inout_tries) {
-  if (*inout_tries == LEATI_MEMORY_TRIES_MAX) {
+  if (*inout_tries == MEMORY_TRIES_MAX) {
     return false;
   }
-  *inout_tries = await_uses(device) ? *inout_tries + 1 : LEATI_MEMORY_TRIES_MAX;
+  *inout_tries = await_uses(device) ? *inout_tries + 1 : MEMORY_TRIES_MAX;
   return true;
 }
 

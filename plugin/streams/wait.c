@@ -12,6 +12,12 @@
 #include "record/profile.h"
 #include "submit/lane.h"
 
+/* Pauses of the processor between two looks, so that spinning threads leave the lane's cache lines to the one who
+ * works. */
+#define PAUSES_PER_LOOK 8
+/* Nanoseconds after which a thread that waits tells LEAT_LOG what it waits for. */
+#define WAIT_TOLD_NS UINT64_C(10000000000)
+
 /* A wait on its way. */
 typedef struct wait {
   leati_timeline *timeline;
@@ -75,7 +81,7 @@ static bool spin(wait *w, uint64_t until, int32_t *out_status) {
     for (uint32_t i = 0; i < LEATI_LOOKS_PER_CLOCK && !over; ++i) {
       leati_lane_watch(lane, &passed);
       over = is_over(w, leati_wait_asks(i, askers), out_status);
-      for (int j = 0; j < LEATI_PAUSES_PER_LOOK && !over; ++j) {
+      for (int j = 0; j < PAUSES_PER_LOOK && !over; ++j) {
         leati_spin_pause();
       }
     }
@@ -166,7 +172,7 @@ static bool block(wait *w, uint64_t until, int32_t *out_status) {
   for (uint64_t now = elapsed(w); !over && now < until; now = elapsed(w)) {
     leati_gate_check();
     over = block_once(w, until - now, out_status);
-    if (!over && !told && now >= LEATI_WAIT_TOLD_NS) {
+    if (!over && !told && now >= WAIT_TOLD_NS) {
       tell(w, count_run(w->timeline->device) - run);
       told = true;
     }

@@ -4,6 +4,12 @@
 #include "policy/submitting.h"
 #include "submit/lane_state.h"
 
+/* Nanoseconds that an interval lasts at least, so that rates are good to a few per cent. */
+#define INTERVAL_NS UINT64_C(4000000)
+/* Nanoseconds with nothing to do on any lane that are taken off an interval: lists that come seldom are not lists that
+ * take long. */
+#define IDLE_NS UINT64_C(1000000)
+
 void leati_placement_begin(leati_placement *placement, uint32_t lanes, bool fixed) {
   leati_lane_tuner_begin(&placement->tuner, lanes);
   atomic_store_explicit(&placement->in_use, fixed ? lanes : 1, memory_order_relaxed);
@@ -100,7 +106,7 @@ static void judge(leat_device *device) {
   leati_placement *const placement = &device->lanes->placement;
   if (leati_role_try(&placement->judge)) {
     const uint64_t lasted = leati_now_ns() - placement->interval_start_ns;
-    if (lasted >= LEATI_INTERVAL_NS) {
+    if (lasted >= INTERVAL_NS) {
       end_interval(device, lasted);
     }
     leati_role_leave(&placement->judge);
@@ -141,7 +147,7 @@ static void note_idle(leati_lane *lane) {
   }
   leati_placement *const placement = &lane->device->lanes->placement;
   const uint64_t ended = leati_batching_ended_ns(&lane->batching);
-  if (leati_now_ns() - ended >= LEATI_IDLE_NS && leati_role_try(&placement->judge)) {
+  if (leati_now_ns() - ended >= IDLE_NS && leati_role_try(&placement->judge)) {
     take_idle_time_off(lane->device);
     leati_role_leave(&placement->judge);
   }

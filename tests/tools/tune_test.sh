@@ -73,14 +73,14 @@ case $? in
     fi
     ;;
 esac
-said 'takes a reasonable time here:.* gemm_fill_128_quarters .* transpose_tiles_many' '^Nothing was tuned' '! LEAT_TUNING'
+said 'takes a reasonable time here:.* gemm_fill_128_quarters .* copy_items_many' '^Nothing was tuned' '! LEAT_TUNING'
 
 # The plugin itself. No time is judged: whatever it finds, it says so in one way.
 # shellcheck disable=SC2086
-ran 0 "$tool" --plugin "$plugin" $short --tune=reduce_split_fill --rows small-sum-64x384 --repeat 2 --json "$work/a.json"
+ran 0 "$tool" --plugin "$plugin" $short --tune=reduce_chunk_min --rows small-sum-64x384 --repeat 2 --json "$work/a.json"
 said '^tune: 1 constant, in an order of seed 5; about [0-9]+ s, ' \
-  '^\[1 of 1, 0 s left\] reduce_split_fill: 2 (stays|-> [148], -[0-9.]+ %) \(1: [-+][0-9.]+ %, 4: .*, 8: .*, noise [0-9.]+ %\)' \
-  '^constant +of the table +best here +time +noise +rows' '^reduce_split_fill +2 +[1248] .* [0-9.]+ % +1'
+  '^\[1 of 1, 0 s left\] reduce_chunk_min: 16 (stays|-> (4|8|32|64), -[0-9.]+ %) \(4: [-+][0-9.]+ %, 8: .*, 32: .*, 64: .*, noise [0-9.]+ %\)' \
+  '^constant +of the table +best here +time +noise +rows' '^reduce_chunk_min +16 +[0-9]+ .* [0-9.]+ % +1'
 cat >"$work/look.py" <<'END'
 import json
 import sys
@@ -90,14 +90,14 @@ with open(sys.argv[1], encoding='utf-8') as file:
 assert {point['measurement'] for point in points} == {'tune'}
 by_setting = {point['setting']: point for point in points}
 result = by_setting.pop(None)
-assert result['variant'] == 'reduce_split_fill' and result['facts']['table'] == 2, result
-assert result['facts']['best'] in (1, 2, 4, 8) and result['facts']['noise'] > 0.0049, result
-assert (result['median'] < 1 - result['facts']['noise']) == (result['facts']['best'] != 2), result
-assert set(by_setting) == {f'reduce_split_fill={text}' for text in ('1', '2', '2, again', '4', '8')}, by_setting
+assert result['variant'] == 'reduce_chunk_min' and result['facts']['table'] == 16, result
+assert result['facts']['best'] in (4, 8, 16, 32, 64) and result['facts']['noise'] > 0.0049, result
+assert (result['median'] < 1 - result['facts']['noise']) == (result['facts']['best'] != 16), result
+assert set(by_setting) == {f'reduce_chunk_min={text}' for text in ('4', '8', '16', '16, again', '32', '64')}, by_setting
 for setting, point in by_setting.items():
     assert point['variant'] == 'small-sum-64x384' and point['lowest'] > 0, point
-    # The worse half of three values runs in one round alone.
-    assert len(point['samples']) >= (2 if '=2' in setting else 1), point
+    # The worse half of four values runs in one round alone.
+    assert len(point['samples']) >= (2 if '=16' in setting else 1), point
 print('as it should be')
 END
 ran 0 "$python" "$work/look.py" "$work/a.json"
@@ -111,7 +111,7 @@ PACED_FAST='reduce_fill=8 reduce_chunk_min=64'
 export PACED_BASE PACED_FAST
 # shellcheck disable=SC2086
 ran 0 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune='reduce_*' --rows small-sum-64x384
-said '^\[1 of 3, .* reduce_fill: 4 -> 8, -[0-9.]+ % \(1: ' '^reduce_fill +4 +8 +-[0-9.]+ % .* small-sum-64x384 -' \
+said '^\[1 of 2, .* reduce_fill: 4 -> 8, -[0-9.]+ % \(1: ' '^reduce_fill +4 +8 +-[0-9.]+ % .* small-sum-64x384 -' \
   'reduce_chunk_min: 16 -> 64, -' '\] reduce_fill: 8 stays \(1: ' '^All changes together: -[0-9.]+ % \(1 row, noise ' \
   '^LEAT_TUNING=reduce_fill=8,(.*,)?reduce_chunk_min=64$' '^#define LEATI_REDUCE_FILL 8u$' \
   '^#define LEATI_REDUCE_CHUNK_MIN 64u$'
@@ -128,8 +128,8 @@ unset LEAT_TUNING PACED_FAST
 PACED_NOISE=1
 export PACED_NOISE
 # shellcheck disable=SC2086
-ran 0 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune=reduce_fill,reduce_split_fill --rows small-sum-64x384
-said 'reduce_fill: 4 stays' 'reduce_split_fill: 2 stays' '^No value but those of the table' '! LEATI_' '! LEAT_TUNING'
+ran 0 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune=reduce_fill,reduce_chunk_min --rows small-sum-64x384
+said 'reduce_fill: 4 stays' 'reduce_chunk_min: 16 stays' '^No value but those of the table' '! LEATI_' '! LEAT_TUNING'
 unset PACED_NOISE
 
 # A value with which a row cannot run is none; one with which it is wrong ends it.
@@ -139,12 +139,12 @@ export PACED_REFUSED
 ran 0 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune=reduce_fill --rows small-sum-64x384 --repeat 1
 said 'reduce_fill: .* 2: cannot run, '
 unset PACED_REFUSED
-PACED_WRONG=reduce_split_fill=8
+PACED_WRONG=reduce_chunk_min=8
 export PACED_WRONG
 # shellcheck disable=SC2086
-ran 1 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune=reduce_fill,reduce_split_fill --rows small-sum-64x384 --repeat 1
-said 'leat-bench: tune, LEAT_TUNING=reduce_split_fill=8: small-sum-64x384: wrong result' '^reduce_fill +4 ' \
-  'it ended before: reduce_split_fill$'
+ran 1 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune=reduce_fill,reduce_chunk_min --rows small-sum-64x384 --repeat 1
+said 'leat-bench: tune, LEAT_TUNING=reduce_chunk_min=8: small-sum-64x384: wrong result' '^reduce_fill +4 ' \
+  'it ended before: reduce_chunk_min$'
 unset PACED_WRONG
 
 # Interrupted, it tells what is known. timeout sends the signal: once, as Ctrl-C does, and not to its group too, since a
@@ -152,7 +152,7 @@ unset PACED_WRONG
 PACED_FAST=reduce_fill=8
 export PACED_FAST
 # shellcheck disable=SC2086
-ran 1 timeout --foreground --preserve-status -s INT 5 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune='reduce_*,row_*' \
+ran 1 timeout --foreground --preserve-status -s INT 5 env LD_PRELOAD="$preload" "$tool" --plugin "$paced" $short --tune='reduce_*' \
   --rows small-sum-64x384 --repeat 100
 said 'tune: interrupted$' 'it ended before: .*reduce_chunk_min' '^Nothing was tuned|^LEAT_TUNING='
 finish 0

@@ -19,15 +19,12 @@ if [ "$("$info" --check --plugin "$plugin" | cut -c 1-16)" = 'no usable device' 
   exit 77
 fi
 most=$(ends 2)
-[ "$(printf '%s' "$most" | tr , '\n' | grep -c =)" -gt 40 ] || {
+[ "$(printf '%s' "$most" | tr , '\n' | grep -c =)" -gt 20 ] || {
   echo "leat-info tells no constants: '$most'"
   exit 1
 }
-small=gemm_fill_128_quarters=64,gemm_fill_64_quarters=64,gemm_split_fill=16,gemm_split_min=64,gemm_split_min_few=64
-small=$small,attention_split_fill_quarters=32,attention_split_min=32,gemv_fill_quarters=64,gemv_split_min=64,nbits_fill=16
-small=$small,gemv_columns_min=8,bytes_columns_min=4,gemv_quads_columns=0,reduce_fill=16,reduce_split_fill=16
-small=$small,dynamic_threads=128,dynamic_whole_max=0,dynamic_fill=16
-small=$small,reduce_chunk_min=1,row_together=1,row_fours_max=1,copy_each=3,copy_items_many=0,transpose_min=1,transpose_tiles_many=0
+small=gemm_fill_128_quarters=64,gemm_fill_64_quarters=64,gemm_split_fill=16,gemm_split_min=64,attention_split_min=32
+small=$small,gemv_split_min=64,nbits_fill=16,reduce_fill=16,reduce_chunk_min=1,copy_items_many=0
 # One case of each kind of cut: more would compile the same kernels for other strides and types.
 set --
 for name in MatMul.float32 MatMul.one_row MatMul.one_column MatMul.tile_edges MatMul.inner_long MatMul.inner_split \

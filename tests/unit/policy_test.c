@@ -392,15 +392,15 @@ static void check_product(const leati_traits *device, const leati_gemm_shape *s)
   leati_gemm_cut cut;
   for (leati_tile_work work = LEATI_WORK_PRODUCT; work <= LEATI_WORK_CONVOLUTION; ++work) {
     const leati_tile tile = leati_gemm_cut_tiled(device, s, work, &cut);
-    const bool fewer = tuning->gemm_split_min_few < tuning->gemm_split_min;
+    const bool fewer = LEATI_GEMM_SPLIT_MIN_FEW < tuning->gemm_split_min;
     assert_true(tile != LEATI_TILE_16 || (work == LEATI_WORK_PRODUCT && cut.splits == 1));
-    check_cut(s, &cut, extent[tile], extent[tile], fewer ? tuning->gemm_split_min_few : tuning->gemm_split_min);
+    check_cut(s, &cut, extent[tile], extent[tile], fewer ? LEATI_GEMM_SPLIT_MIN_FEW : tuning->gemm_split_min);
     const leati_tile on_matrices = leati_gemm_cut_matrices(device, s, work, &cut);
-    const uint32_t least = work == LEATI_WORK_CONVOLUTION ? tuning->matrix_gather_split_min : tuning->matrix_split_min;
+    const uint32_t least = work == LEATI_WORK_CONVOLUTION ? LEATI_MATRIX_GATHER_SPLIT_MIN : tuning->matrix_split_min;
     assert_true(on_matrices != LEATI_TILE_16 || work == LEATI_WORK_PRODUCT);
     check_cut(s, &cut, extent[on_matrices], extent[on_matrices],
-              on_matrices == LEATI_TILE_128  ? tuning->matrix_split_min_128
-              : on_matrices == LEATI_TILE_16 ? tuning->matrix_split_min_16
+              on_matrices == LEATI_TILE_128  ? LEATI_MATRIX_SPLIT_MIN_128
+              : on_matrices == LEATI_TILE_16 ? LEATI_MATRIX_SPLIT_MIN_16
                                              : least);
   }
   for (uint32_t along = LEATI_ALONG_COLUMNS; along <= LEATI_ALONG_COLUMNS_EIGHTS; ++along) {
@@ -408,7 +408,7 @@ static void check_product(const leati_traits *device, const leati_gemm_shape *s)
     const leati_gemv_cut few = leati_gemm_cut_skinny(device, s, along);
     check_cut(s, &few.gemm, s->m, few.lanes * width, tuning->gemv_split_min);
     assert_true(few.lanes >= 1 && few.lanes <= LEATI_GEMV_LANES && (few.lanes & (few.lanes - 1)) == 0);
-    assert_true(few.lanes == LEATI_GEMV_LANES || 2 * few.lanes * width > tuning->gemv_columns_min);
+    assert_true(few.lanes == LEATI_GEMV_LANES || 2 * few.lanes * width > LEATI_GEMV_COLUMNS_MIN);
     assert_true(few.threads == LEATI_GEMV_THREADS ||
                 (few.threads == 2 * LEATI_GEMV_THREADS && few.threads <= device->threads));
   }
@@ -417,7 +417,7 @@ static void check_product(const leati_traits *device, const leati_gemm_shape *s)
     const leati_gemv_cut few = leati_bytes_cut(device, s, along);
     check_cut(s, &few.gemm, s->m, few.lanes * width, tuning->gemv_split_min);
     assert_true(few.lanes >= 1 && few.lanes <= LEATI_GEMV_LANES && (few.lanes & (few.lanes - 1)) == 0);
-    assert_true(few.lanes == LEATI_GEMV_LANES || 2 * few.lanes * width > tuning->bytes_columns_min);
+    assert_true(few.lanes == LEATI_GEMV_LANES || 2 * few.lanes * width > LEATI_BYTES_COLUMNS_MIN);
   }
   for (uint32_t k = 0; k < 8; ++k) {
     const uint32_t rows = 1u << k % 4, bits = k < 4 ? 4 : 8, each = LEATI_NBITS_BYTES * 8 / bits;
@@ -648,14 +648,14 @@ static bool has_more_slices(const leati_traits *device, uint32_t m, uint32_t n, 
 static void few_tiles_have_more_slices(void **state) {
   (void)state;
   leati_traits device = large;
-  device.tuning.gemm_k_16 = 0;
-  device.tuning.gemm_split_min = device.tuning.gemm_split_min_few = 1u << 20;
+  device.tuning.gemm_fill_16_quarters = 0;
+  device.tuning.gemm_split_min = 1u << 20;
   const uint32_t most = 128 * LEATI_GEMM_SLICES_FILL_QUARTERS / 4;
   assert_true(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_SLICES_MIN));
   assert_false(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_SLICES_MIN - 1));
   assert_false(has_more_slices(&device, 32, 32 * (most + 1), LEATI_GEMM_SLICES_MIN));
   /* Pieces of a k that is split have few steps already, and other tiles other kernels. */
-  device.tuning.gemm_split_min = device.tuning.gemm_split_min_few = 64;
+  device.tuning.gemm_split_min = 64;
   assert_false(has_more_slices(&device, 32, 32 * most, LEATI_GEMM_SLICES_MIN));
   assert_false(has_more_slices(&large, 32, 32, LEATI_GEMM_K_16));
   assert_true(has_more_slices(&large, 40, 1700, 300)); /* few_tiles_of_32 of the conformance suite */
@@ -797,12 +797,12 @@ static void operands_are_read_as_widely_as_they_lie(void **state) {
   assert_int_equal(leati_gemm_mode(false, false, 3, 3), LEATI_MODE_SINGLES_K);
   assert_int_equal(leati_gemm_mode(false, false, 4, 3), LEATI_MODE_SINGLES_I);
   const uint32_t quads_k = LEATI_MODE_QUADS_K, quads_i = LEATI_MODE_QUADS_I, many = LEATI_GEMV_QUADS_COLUMNS;
-  assert_int_equal(leati_gemv_along(&large, quads_k, quads_k, false, many, 1, 64), LEATI_ALONG_K_QUADS);
-  assert_int_equal(leati_gemv_along(&large, quads_i, quads_k, false, many, 1, 64), LEATI_ALONG_K);
-  assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, false, many, 64, 1), LEATI_ALONG_COLUMNS_QUADS);
-  assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, true, many, 64, 1), LEATI_ALONG_COLUMNS_EIGHTS);
-  assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, true, many - 1, 64, 1), LEATI_ALONG_COLUMNS);
-  assert_int_equal(leati_gemv_along(&large, quads_k, quads_i, false, many - 1, 1, 1), LEATI_ALONG_K);
+  assert_int_equal(leati_gemv_along(quads_k, quads_k, false, many, 1, 64), LEATI_ALONG_K_QUADS);
+  assert_int_equal(leati_gemv_along(quads_i, quads_k, false, many, 1, 64), LEATI_ALONG_K);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, false, many, 64, 1), LEATI_ALONG_COLUMNS_QUADS);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, true, many, 64, 1), LEATI_ALONG_COLUMNS_EIGHTS);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, true, many - 1, 64, 1), LEATI_ALONG_COLUMNS);
+  assert_int_equal(leati_gemv_along(quads_k, quads_i, false, many - 1, 1, 1), LEATI_ALONG_K);
   assert_int_equal(leati_gemv_along_bytes(quads_k, 1, 64), LEATI_ALONG_K_QUADS);
   assert_int_equal(leati_gemv_along_bytes(quads_i, 64, 1), LEATI_ALONG_COLUMNS_QUADS);
   assert_int_equal(leati_gemv_along_bytes(LEATI_MODE_SINGLES_K, 1, 33), LEATI_ALONG_K);
@@ -816,7 +816,7 @@ static void little_is_read_from_where_it_lies_apart(void **state) {
 }
 
 static uint32_t parts(bool along, uint64_t rows, uint64_t count) {
-  return leati_row_parts(&large, along, rows, count);
+  return leati_row_parts(along, rows, count);
 }
 
 static void rows_have_as_many_threads_as_they_are_long(void **state) {
@@ -1021,7 +1021,7 @@ static void note(uint64_t *answers, uint64_t value) {
 /* Holds rows of all kinds against what is asked of how they are shared out, whatever the tuning. */
 static void check_rows(const leati_traits *device, uint64_t rows, uint64_t count, uint64_t *answers) {
   for (int along = 0; along <= 1; ++along) {
-    const uint32_t threads = leati_row_parts(device, along != 0, rows, count);
+    const uint32_t threads = leati_row_parts(along != 0, rows, count);
     assert_true(threads >= 1 && threads <= LEATI_ROW_THREADS && (threads & (threads - 1)) == 0);
     const uint64_t groups = div_up(rows * threads, LEATI_ROW_THREADS);
     const uint64_t chunk = leati_reduce_chunk(device, groups, threads, count);
@@ -1098,7 +1098,7 @@ static void note_product(const leati_traits *device, const leati_gemm_shape *s, 
   assert_true(bytes.gemm.splits <= PIECES_MAX);
   note(answers, bytes.lanes + bytes.gemm.splits * 32);
   note(answers, leati_nbits_cut(device, s, 1, 4).gemm.splits);
-  note(answers, leati_gemv_along(device, LEATI_MODE_SINGLES_K, LEATI_MODE_QUADS_I, true, s->n, 1, 1));
+  note(answers, leati_gemv_along(LEATI_MODE_SINGLES_K, LEATI_MODE_QUADS_I, true, s->n, 1, 1));
   for (int on = 0; on <= 1; ++on) {
     note(answers, leati_gemm_is_skinny(device, on, s->m, s->n) * 2u + leati_gemm_is_transposed(device, on, s->m, s->n));
   }
@@ -1150,8 +1150,7 @@ static uint64_t check_rules(const leati_tuning *tuning) {
 
 /* Whether a constant is asked for where it is acted by, and by no rule of this room. */
 static bool is_asked_elsewhere(const char *name) {
-  static const char *const names[] = {"processors_assumed", "attention_matrix_keys", "row_early_max",       "copy_each",
-                                      "copy_items_many",    "transpose_min",         "transpose_tiles_many"};
+  static const char *const names[] = {"processors_assumed", "attention_matrix_keys", "copy_items_many"};
   bool found = false;
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     found = found || strcmp(name, names[i]) == 0;

@@ -19,15 +19,9 @@
   "half-matmul-1x*,half-matmul-2x16*,half-matmul-4x*,rule-matmul-*"
 #define FEW_HALF_ROWS "half-matmul-2x16*,half-matmul-4x*,half-matmul-8x*"
 #define FEW_BITS "*nbits-1x*,*nbits-8x*"
-#define FEW_BYTES "integer-1x*,integer-8x*"
 #define SUMS "small-sum-*,rule-sum-*,rule-sumdown-*"
-#define SUMS_ALONG "small-sum-*,rule-sum-*"
-#define SUMS_DOWN "rule-sumdown-*"
-#define NORMS "*-softmax-*,*-layernorm-*"
-#define DYNAMIC "dynamic-*"
 #define LAYERS "lstm-*"
 #define COPIES "rule-transpose-*x12,rule-transpose-*x24"
-#define TRANSPOSES "small-transpose-*,rule-transpose-1024x*,rule-transpose-2048x*,large-transpose-4096x*"
 
 #define OF(need, rows, name, ...) \
   { name, rows, LEATI_TUNE_##need, {__VA_ARGS__}, sizeof((const guint[]){__VA_ARGS__}) / sizeof(guint), }
@@ -39,68 +33,27 @@ const leati_tune_subject leati_tune_subjects[] = {
     OF(ALWAYS, PRODUCTS, "gemm_fill_128_quarters", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, PRODUCTS, "gemm_fill_64_quarters", 2, 4, 6, 8, 12),
     OF(ALWAYS, PRODUCTS, "gemm_fill_16_quarters", 0, 2, 4, 6, 8, 12),
-    OF(ALWAYS, PRODUCTS, "gemm_slices_min", 64, 128, 256, 512, 1048576),
-    OF(ALWAYS, PRODUCTS, "gemm_slices_fill_quarters", 0, 2, 4, 6, 8, 12),
-    OF(ALWAYS, PRODUCTS, "gemm_k_16", 128, 256, 384, 576, 1024, 2048),
     OF(ALWAYS, PRODUCTS, "gemm_split_fill", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, PRODUCTS, "gemm_split_min", 64, 128, 192, 256, 384, 512),
-    OF(ALWAYS, PRODUCTS, "gemm_few_quarters", 0, 1, 2, 4, 8),
-    OF(ALWAYS, PRODUCTS, "gemm_split_min_few", 64, 128, 192, 256),
     OF(MATRICES, HALF_PRODUCTS, "matrix_fill_128_quarters", 1, 2, 3, 4, 6),
     OF(MATRICES, HALF_PRODUCTS, "matrix_fill_64_quarters", 1, 2, 3, 4, 6),
-    OF(MATRICES, HALF_PRODUCTS, "matrix_fill_16_quarters", 0, 4, 6, 8, 12),
     OF(MATRICES, HALF_PRODUCTS, "matrix_split_fill", 1, 2, 3, 4, 6),
     OF(MATRICES, HALF_PRODUCTS, "matrix_split_min", 128, 192, 256, 384, 512, 768),
-    OF(MATRICES, HALF_PRODUCTS, "matrix_split_min_128", 512, 1024, 2048, 4096),
-    OF(MATRICES, HALF_PRODUCTS, "matrix_split_min_16", 256, 512, 1024, 2048),
-    OF(MATRICES, HALF_CONVOLUTIONS, "matrix_gather_split_fill", 2, 3, 4, 6, 8),
-    OF(MATRICES, HALF_CONVOLUTIONS, "matrix_gather_split_min", 64, 128, 192, 256, 384),
     OF(MATRICES, HALF_CONVOLUTIONS, "conv_last_min", 64, 256, 384, 640, 1024, 4096),
     OF(MATRICES, HALF_CONVOLUTIONS, "conv_last_each", 1, 192, 384, 512, 1024),
     OF(MATRICES, HALF_ATTENTION, "attention_matrix_keys", 64, 128, 160, 512),
-    OF(MATRICES, HALF_ATTENTION, "attention_fill_quarters", 1, 2, 3, 4, 6, 8),
-    OF(ALWAYS, ATTENTION, "attention_split_fill_quarters", 2, 4, 6, 8, 16),
     OF(ALWAYS, ATTENTION, "attention_split_min", 32, 64, 128, 256, 512),
     OF(ALWAYS, SOME_QUERIES, "attention_few_queries", 0, 8, 16, 32),
-    OF(ALWAYS, FEW_QUERIES, "attention_few_lanes", 4, 8, 16, 32),
     OF(ALWAYS, FEW_QUERIES, "attention_few_flight", 1, 2, 4, 8, 16),
     OF(ALWAYS, FEW_QUERIES, "attention_few_threads", 64, 128, 256, 512),
-    OF(ALWAYS, FEW_QUERIES, "attention_few_threads_min", 64, 128, 256),
-    OF(ALWAYS, FEW_QUERIES, "attention_few_fill_quarters", 2, 4, 8, 16),
-    OF(ALWAYS, FEW_ROWS, "gemv_fill_quarters", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, FEW_ROWS, "gemv_split_min", 128, 256, 512, 1024, 2048),
     OF(ALWAYS, FEW_ROWS, "gemv_rows", 1, 2, 4, 8),
     OF(MATRICES, FEW_HALF_ROWS, "matrix_gemv_rows", 1, 2, 4, 8),
-    OF(ALWAYS, FEW_ROWS, "gemv_columns_min", 8, 16, 32, 64, 128),
-    OF(ALWAYS, FEW_BYTES, "bytes_columns_min", 8, 16, 32, 64),
-    OF(ALWAYS, FEW_ROWS, "gemv_quads_columns", 128, 512, 1024, 4096, 8192),
     OF(ALWAYS, FEW_BITS, "nbits_fill", 1, 2, 3, 4, 6, 8),
     OF(ALWAYS, SUMS, "reduce_fill", 1, 2, 4, 8),
-    OF(ALWAYS, SUMS, "reduce_split_fill", 1, 2, 4, 8),
     OF(ALWAYS, SUMS, "reduce_chunk_min", 4, 8, 16, 32, 64),
-    OF(ALWAYS, SUMS_ALONG, "row_1_max", 4, 8, 64),
-    OF(ALWAYS, SUMS_ALONG, "row_8_max", 8, 32, 64, 384),
-    OF(ALWAYS, SUMS_ALONG, "row_32_max", 64, 256, 384, 1024),
-    OF(ALWAYS, SUMS_ALONG, "row_32_many_max", 256, 512, 1024),
-    OF(ALWAYS, SUMS_ALONG, "rows_many", 256, 1024, 8192),
-    OF(ALWAYS, SUMS_DOWN, "across_1_max", 4, 8, 12, 100),
-    OF(ALWAYS, SUMS_DOWN, "across_1_rows", 4096, 16384, 49152, 131072),
-    OF(ALWAYS, SUMS_DOWN, "across_8_below", 8, 64, 128, 8192),
-    OF(ALWAYS, SUMS_DOWN, "across_8_rows", 256, 1024, 8192, 65536),
-    OF(ALWAYS, NORMS, "row_together", 8, 16, 32, 64),
-    OF(ALWAYS, NORMS, "row_fours_max", 1, 2, 3, 4),
-    OF(ALWAYS, NORMS, "row_early_max", 1024, 65536, 262144, 33554432),
-    OF(ALWAYS, DYNAMIC, "dynamic_threads", 128, 256, 512, 1024),
-    OF(ALWAYS, DYNAMIC, "dynamic_whole_max", 0, 32768, 131072, 1048576),
-    OF(ALWAYS, DYNAMIC, "dynamic_fill", 1, 2, 4, 8),
-    OF(ALWAYS, LAYERS, "recurrent_whole_max", 0, 65536, 262144, 1048576),
-    OF(ALWAYS, LAYERS, "recurrent_whole_steps", 1, 2, 4),
     OF(ALWAYS, LAYERS, "recurrent_threads", 256, 512, 1024),
-    OF(ALWAYS, LAYERS, "recurrent_fill_quarters", 1, 2, 3, 4, 8),
-    OF(ALWAYS, COPIES, "copy_each", 1, 2, 3, 4),
     OF(ALWAYS, COPIES, "copy_items_many", 32768, 131072, 262144, 1048576),
-    OF(ALWAYS, COPIES, "transpose_min", 8, 16, 32),
-    OF(ALWAYS, TRANSPOSES, "transpose_tiles_many", 64, 256, 512, 2048, 8192),
 };
 
 const guint leati_tune_subject_count = G_N_ELEMENTS(leati_tune_subjects);

@@ -10,6 +10,11 @@
 #include "ops/core/divider.h"
 #include "policy/tiling.h"
 
+/* Length of both dimensions from which on a transpose goes through tiles in shared memory, and tiles from which on
+ * these are large. */
+#define TRANSPOSE_MIN 16u
+#define TRANSPOSE_TILES_MANY 512u
+
 /* Threads of a workgroup of kernels/copy.comp. */
 #define COPY_THREADS 256u
 /* Sides of the tiles of kernels/transpose.comp; items of 64 bits have small ones only. */
@@ -115,7 +120,7 @@ static int32_t plan_transpose(leati_planner *planner, const strided *s, int32_t 
   }
   const bool large =
       item < 8 && (uint64_t)planes * tiles_of(s->dims[across], SIDE_LARGE) * tiles_of(s->dims[down], SIDE_LARGE) >=
-                      planner->device->traits.tuning.transpose_tiles_many;
+                      TRANSPOSE_TILES_MANY;
   const uint32_t side = large ? SIDE_LARGE : SIDE_SMALL;
   args.tiles_across = tiles_of(s->dims[across], side);
   args.tiles_down = tiles_of(s->dims[down], side);
@@ -169,7 +174,7 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "copy: a tensor reaches over more than 2147483647 items of %u bytes", width);
   }
-  const int32_t across = transposed_dimension(&s, tuning->transpose_min);
+  const int32_t across = transposed_dimension(&s, TRANSPOSE_MIN);
   if (across >= 0) {
     return plan_transpose(planner, &s, across, err);
   }
@@ -184,7 +189,7 @@ int32_t leati_plan_strided_copy(leati_planner *planner, const leati_view *src, c
                                .dst_stride = (int32_t)(row ? strides[1][d] : strides[1][d] / ratio)};
   }
   /* The widest items are enough for a thread one by one. */
-  const uint32_t each = args.count >= tuning->copy_items_many && width < 16 ? tuning->copy_each : 1;
+  const uint32_t each = args.count >= tuning->copy_items_many && width < 16 ? LEATI_COPY_EACH : 1;
   leati_dispatch_desc dispatch = {
       .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_COPY, width),
                    .constants.copy = {.rank = (uint32_t)rank, .each = each}},

@@ -11,6 +11,9 @@
 #include "ops/core/op_state.h"
 #include "policy/constants.h"
 
+/* Bytes of the values on the host that a cached plan may follow from (shapes and axes have some tens). */
+#define PLAN_VALUE_MAX 256
+
 /* Where a tensor lies and what it holds: members of DLTensor that follow each other, compared in one go. */
 typedef struct tensor_kind {
   DLDevice device;
@@ -202,7 +205,7 @@ static size_t small_size(const DLTensor *tensor) {
       return 0;
     }
   }
-  return tensor->strides == NULL && tensor->data != NULL && size <= LEATI_PLAN_VALUE_MAX ? size : 0;
+  return tensor->strides == NULL && tensor->data != NULL && size <= PLAN_VALUE_MAX ? size : 0;
 }
 
 /* The hash of the inputs' shapes and of values on the host; of the latter only where they are compared whole. What is
@@ -361,7 +364,7 @@ void leati_plan_cache_add(leati_plan_cache *cache, const leati_lru_readers *read
   size_t bytes = 0;
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const size_t size = value_size(&call->inputs[i]);
-    if (size != 0 && (!call->inputs[i].compact || size > LEATI_PLAN_VALUE_MAX)) {
+    if (size != 0 && (!call->inputs[i].compact || size > PLAN_VALUE_MAX)) {
       return;
     }
     bytes += size;

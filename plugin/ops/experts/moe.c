@@ -11,8 +11,11 @@
 #include "ops/core/movement.h"
 #include "ops/experts/kernels/moe_codes.glsl"
 #include "ops/reduce/reduce.h"
-#include "policy/constants.h"
 #include "policy/tiling.h"
+
+/* Pairs of a token and an expert, for each expert, from which on they are sorted by experts, so that weights are read
+ * once for several. */
+#define MOE_SORTED_MIN 2u
 
 static LEATI_TYPE(type_weights, "T1", LEAT_TYPE_UINT8);
 static LEATI_ATTRIBUTE(attribute_accuracy_level, "accuracy_level", INT);
@@ -397,7 +400,7 @@ static int32_t moe_plan(const leat_op *op, leati_planner *planner, const leati_c
   leati_view x;
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[INPUT_X], &x, err));
   LEATI_TRY(plan_route(op, planner, call, &p, err));
-  p.sorted_them = p.pairs >= LEATI_MOE_SORTED_MIN * (uint64_t)p.s.experts;
+  p.sorted_them = p.pairs >= MOE_SORTED_MIN * (uint64_t)p.s.experts;
   p.block_count = (uint32_t)p.pairs;
   if (p.sorted_them) {
     LEATI_TRY(plan_sort(planner, &p, err));

@@ -39,8 +39,7 @@ int32_t leati_plan_norm(leati_planner *planner, leati_norm_job *job, leat_error 
                                               : args->skip_rows == args->rows ? 1
                                                                               : 2,
                                       .sets = sets,
-                                      .early = (uint64_t)args->rows * share.parts <=
-                                               planner->device->traits.tuning.row_early_max,
+                                      .early = (uint64_t)args->rows * share.parts <= LEATI_ROW_EARLY_MAX,
                                       .gate = (uint32_t)job->gates}},
       .args = args,
       .args_size = sizeof(*args),

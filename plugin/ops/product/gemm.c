@@ -282,8 +282,7 @@ static leati_pipeline_key choose_gemv(const gemm_problem *problem, leati_gemm_ar
   const leati_traits *const traits = &problem->device->traits;
   const bool eights =
       is_wide(gemm->b, problem->mode_b, gemm->b_column, gemm->n, gemm->b_k, gemm->k, gemm->batch_rank, gemm->b_batch);
-  const uint32_t along =
-      leati_gemv_along(traits, problem->mode_a, problem->mode_b, eights, args->n, gemm->b_k, gemm->b_column);
+  const uint32_t along = leati_gemv_along(problem->mode_a, problem->mode_b, eights, args->n, gemm->b_k, gemm->b_column);
   const leati_gemm_shape shape = shape_of(args);
   const leati_gemv_cut cut = leati_gemm_cut_skinny(traits, &shape, along);
   leati_gemm_take_cut(args, &cut.gemm);

@@ -17,8 +17,8 @@ uint32_t leati_rows_spec(bool along, uint32_t parts) {
   return parts + (along ? ROWS_ALONG : 0);
 }
 
-leati_rows leati_rows_choose(const leat_device *device, bool along, uint64_t rows, uint64_t count) {
-  const uint32_t parts = leati_row_parts(&device->traits, along, rows, count);
+leati_rows leati_rows_choose(bool along, uint64_t rows, uint64_t count) {
+  const uint32_t parts = leati_row_parts(along, rows, count);
   return (leati_rows){.spec = leati_rows_spec(along, parts), .parts = parts, .per_group = LEATI_ROW_THREADS / parts};
 }
 
@@ -156,7 +156,7 @@ static int32_t add_recipe(leati_planner *planner, uint32_t recipe, const leati_v
   }
   const bool along = runs_along(&kept, &reduced);
   const uint64_t results = (uint64_t)kept.count, count = (uint64_t)reduced.count;
-  const leati_rows rows = leati_rows_choose(planner->device, along, results, count);
+  const leati_rows rows = leati_rows_choose(along, results, count);
   reduce_args args = {.results = (uint32_t)results,
                       .count = (uint32_t)count,
                       .divisor = divisor,
@@ -178,7 +178,7 @@ static int32_t add_recipe(leati_planner *planner, uint32_t recipe, const leati_v
   leati_view pieces = {.type = type_between(y->type), .ndim = 1, .shape = {(int64_t)(results * args.chunks)}};
   LEATI_TRY(leati_plan_temporary(planner, &pieces, err));
   LEATI_TRY(add_stage(planner, &args, &rows, before, combine, AFTER_NOTHING, x, shift, &pieces, err));
-  const leati_rows second = leati_rows_choose(planner->device, true, results, args.chunks);
+  const leati_rows second = leati_rows_choose(true, results, args.chunks);
   reduce_args rest = {.results = args.results,
                       .count = args.chunks,
                       .chunks = 1,
@@ -414,7 +414,7 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
   LEATI_TRY(leati_axis(state->axis, x.ndim, &axis, err));
   const dims kept = pick_dims(&x, ~(UINT32_C(1) << axis));
   const bool along = kept.rank == 0 || x.strides[axis] < last_stride(&kept);
-  const leati_rows rows = leati_rows_choose(planner->device, along, (uint64_t)kept.count, (uint64_t)x.shape[axis]);
+  const leati_rows rows = leati_rows_choose(along, (uint64_t)kept.count, (uint64_t)x.shape[axis]);
   arg_args args = {.results = (uint32_t)kept.count,
                    .count = (uint32_t)x.shape[axis],
                    .stride = (int32_t)x.strides[axis],
@@ -450,7 +450,7 @@ static int32_t arg_plan(const leat_op *op, leati_planner *planner, const leati_c
   dispatch.write_count = 2;
   LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
 
-  const leati_rows second = leati_rows_choose(planner->device, true, args.results, args.chunks);
+  const leati_rows second = leati_rows_choose(true, args.results, args.chunks);
   dispatch.pipeline.constants.arg_reduce.rows_spec = second.spec;
   dispatch.pipeline.constants.arg_reduce.stage = STAGE_REST;
   const leati_access read[] = {{&values, &args.values}, {&places, &args.places}}, result = {y, &args.y};

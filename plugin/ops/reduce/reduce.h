@@ -41,6 +41,6 @@ uint32_t leati_rows_spec(bool along, uint32_t parts);
 
 /** Chooses by the shape (policy/tiling.h). `along`: the elements of a row are neighbours in memory; else the rows
  * are. */
-leati_rows leati_rows_choose(const leat_device *device, bool along, uint64_t rows, uint64_t count);
+leati_rows leati_rows_choose(bool along, uint64_t rows, uint64_t count);
 
 #endif /* LEAT_PLUGIN_OPS_REDUCE_REDUCE_H_ */
