@@ -56,7 +56,29 @@ def one_hot():
                                          "values": np.array([3, 8], value)}, ("depth", "values"), axis=axis)
 
 
-CALLS = [*one_hot()]
+def hardmax():
+    numbers = np.random.default_rng(2)
+    for opset, axis in ((9, 1), (11, 2), (13, -1), (13, 0)):
+        yield Call("Hardmax", opset, {"x": numbers.integers(-3, 3, (3, 5, 7)).astype(np.float32)}, axis=axis)
+
+
+def eye_like():
+    for kind in (np.float32, np.float64, np.int32, np.int64):
+        yield Call("EyeLike", 9, {"x": np.ones((5, 7), kind)}, k=-1)
+        if kind != np.float64:  # which the attribute cannot name on Leat
+            yield Call("EyeLike", 13, {"x": np.ones((9, 4), np.float32)}, k=1,
+                       dtype=helper.np_dtype_to_tensor_dtype(np.dtype(kind)))
+
+
+def scatter():
+    numbers = np.random.default_rng(3)
+    for kind in (np.float32, np.int64, np.bool_):
+        yield Call("Scatter", 9, {"data": numbers.integers(0, 2, (4, 6)).astype(kind),
+                                  "indices": np.array([[0, 5, 2], [1, 3, 4]], np.int64),
+                                  "updates": numbers.integers(0, 2, (2, 3)).astype(kind)}, axis=1)
+
+
+CALLS = [*one_hot(), *hardmax(), *eye_like(), *scatter()]
 
 
 def main():

@@ -121,7 +121,8 @@ static void scatter_elements(leati_draw *d) {
     draw_strays(d, indices, 1, &size);
   leati_draw_input(d, d->inputs[0].type, rank, shape);
   leati_draw_attribute_int(d, "axis", axis);
-  draw_reduction(d);
+  if (d->since_version >= 11)
+    draw_reduction(d);
 }
 
 /* Tuples that say where in `rank` dimensions; distinct ones if asked for. */
@@ -243,7 +244,7 @@ const leati_draw_entry leati_draws_index[] = {
     {"index", LEAT_MICROSOFT, "GatherBlockQuantized", NULL, gather_quantized},
     {"index", LEAT_MICROSOFT, "GatherND", NULL, gather_nd},
     {"index", "", "GatherElements", NULL, gather_elements},
-    {"index", "", "ScatterElements", NULL, scatter_elements},
+    {"index", "", "ScatterElements Scatter", NULL, scatter_elements},
     {"index", "", "GatherND", NULL, gather_nd},
     {"index", "", "ScatterND", NULL, scatter_nd},
     {"index", "", "NonZero", NULL, nonzero},

@@ -326,6 +326,7 @@ const leati_ref_entry leati_ref_index[] = {
     {"GatherBlockQuantized", run_gather_quantized},
     {"GatherElements", run_elements},
     {"ScatterElements", run_elements},
+    {"Scatter", run_elements},
     {"GatherND", run_nd},
     {"ScatterND", run_nd},
     {"NonZero", run_nonzero},

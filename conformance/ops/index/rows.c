@@ -16,6 +16,8 @@
   OF_TYPE("GatherElements", named, 13, views, RANGE_OF(t, 0, most, 7, 3), I64_RANGE(-7, 6, 5, 3))
 #define SCATTER_ELEMENTS_OF(named, t, most, views) \
   OF_TYPE("ScatterElements", named, 18, views, RANGE_OF(t, 0, most, 7), LIST(1, -1, 3), RANGE_OF(t, 0, most, 3))
+#define SCATTER_OF(named, t, most, views) \
+  OF_TYPE("Scatter", named, 9, views, RANGE_OF(t, 0, most, 7), LIST(1, -1, 3), RANGE_OF(t, 0, most, 3))
 #define GATHER_ND_OF(named, t, most, views) \
   OF_TYPE("GatherND", named, 13, views, RANGE_OF(t, 0, most, 7, 3), I64_RANGE(-3, 2, 5, 2))
 #define SCATTER_ND_OF(named, t, most, views)                                                          \
@@ -299,6 +301,15 @@ static const leati_op_spec specs[] = {
     CASE("NonZero", "nothing", 13, NO_ATTRIBUTES, I64_RANGE(0, 0, 3, 4)),
     CASE("NonZero", "empty", 13, NO_ATTRIBUTES, F32(3, 0)),
     CASE("NonZero", "rank8", 13, NO_ATTRIBUTES, BOOLS(3, 2, 1, 2, 2, 1, 2, 3)),
+
+    VIEWED("Scatter", "float32", 9, ALL_VIEWS & ~VIEW_BROADCAST, THREADS_8, ATTRIBUTES(A_INT("axis", 1)), F32(2, 7),
+           I64_IS(DIMS(2, 3), 1, -1, 3, 0, 6, -5), F32(2, 3)),
+    CASE("Scatter", "int32_indices", 9, NO_ATTRIBUTES, F32(7), I32_IS(DIMS(3), 1, -1, 3), F32(3)),
+    CASE("Scatter", "int64", 9, NO_ATTRIBUTES, I64_RANGE(-99, 99, 7), LIST(1, -1, 3), I64_RANGE(-99, 99, 3)),
+    CASE("Scatter", "int32", 9, NO_ATTRIBUTES, I32_RANGE(-99, 99, 7), LIST(1, -1, 3), I32_RANGE(-99, 99, 3)),
+    CASE("Scatter", "bool", 9, NO_ATTRIBUTES, BOOLS(7), LIST(1, -1, 3), BOOLS(3)),
+    CASE("Scatter", "uint8", 9, NO_ATTRIBUTES, U8_RANGE(0, 255, 7), LIST(1, -1, 3), U8_RANGE(0, 255, 3)),
+    OTHER_TYPES(SCATTER_OF),
 
     {.name = "OneHot",
      .label = "float32",

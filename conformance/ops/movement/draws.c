@@ -303,7 +303,20 @@ static void dynamic_slice(leati_draw *d) {
     leati_draw_list(d, type, count, axes);
 }
 
+static void eye_like(leati_draw *d) {
+  /* ONNX's numbers of types. */
+  static const int64_t types[] = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 16};
+  int32_t rank;
+  int64_t dims[LEAT_MAX_RANK];
+  leati_draw_any(d, "T1", 2, 2, &rank, dims);
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "dtype", types[leati_draw_int(d, 0, 12)]);
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "k", leati_draw_int(d, -9, 9));
+}
+
 const leati_draw_entry leati_draws_movement[] = {
+    {"movement", "", "EyeLike", NULL, eye_like},
     {"movement", "", "Trilu", "*2", trilu},
     {"movement", LEAT_MICROSOFT, "Trilu", "*2", trilu},
     {"movement", "", "Dropout", "*", dropout},

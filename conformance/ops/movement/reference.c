@@ -512,6 +512,27 @@ static bool run_unfold(leati_ref_node *node) {
   return true;
 }
 
+/* 1 on a diagonal of a matrix of a given shape, 0 elsewhere. */
+static bool run_eye_like(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leat_attribute *dtype = leati_ref_attribute(node, "dtype");
+  const leati_ref_type type = dtype != NULL ? leati_ref_type_from_onnx(dtype->i) : x->type;
+  leati_ref_tensor *y = &node->outputs[0];
+  if (x->rank != 2 || type == LEATI_REF_TYPE_COUNT) {
+    return leati_ref_fail(node, "EyeLike: no matrix, or another type");
+  }
+  leati_ref_tensor_init(y, type, 2, x->dims);
+  for (int64_t k = 0; k < y->count; k++) {
+    const bool on = k % x->dims[1] - k / x->dims[1] == leati_ref_int(node, "k", 0);
+    if (leati_ref_type_is_float(type)) {
+      y->f[k] = on;
+    } else {
+      y->i[k] = on;
+    }
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_movement[] = {
     {"Identity", run_identity},
     {"Dropout", run_dropout},
@@ -529,6 +550,7 @@ const leati_ref_entry leati_ref_movement[] = {
     {"Tile", run_tile},
     {"DepthToSpace", run_blocks},
     {"SpaceToDepth", run_blocks},
+    {"EyeLike", run_eye_like},
     {"Trilu", run_trilu},
     {"Shape", run_shape},
     {"Size", run_size},

@@ -92,6 +92,9 @@
   OTHER_TYPES(ROW), ROW("int64", LEATI_REF_INT64, 2000000000, 0), ROW("int32", LEATI_REF_INT32, 2000000000, 0), \
       ROW("uint8", LEATI_REF_UINT8, 255, 0), ROW("bool", LEATI_REF_BOOL, 1, 0)
 
+#define EYE_LIKE_OF(named, t, most, views) \
+  OF_TYPE("EyeLike", named, 22, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 5, 7))
+
 /* Constants of ConstantOfShape. */
 #define CONSTANT(type_code, type_bits, value) \
   (&(const DLTensor){.data = value, .device = {kDLCPU, 0}, .ndim = 1, .dtype = {type_code, type_bits, 1}, .shape = one})
@@ -471,6 +474,19 @@ static const leati_op_spec specs[] = {
     MOVED("Size", "int64", LEATI_REF_INT64, 2000000000, 13, 0, NO_MORE),
     MOVED("Size", "uint8", LEATI_REF_UINT8, 255, 13, 0, NO_MORE),
     MOVED("Size", "bool", LEATI_REF_BOOL, 1, 13, 0, NO_MORE),
+    VIEWED("EyeLike", "float32", 22, ALL_VIEWS, THREADS_8, NO_ATTRIBUTES, F32(5, 7)),
+    CASE("EyeLike", "version9", 9, ATTRIBUTES(A_INT("k", 1)), F32(5, 5)),
+    CASE("EyeLike", "below", 22, ATTRIBUTES(A_INT("k", -2)), F32(9, 3)),
+    CASE("EyeLike", "beyond", 22, ATTRIBUTES(A_INT("k", 7)), F32(5, 7)),
+    CASE("EyeLike", "far_beyond", 22, ATTRIBUTES(A_INT("k", -9223372036854775807)), F32(5, 7)),
+    CASE("EyeLike", "of_another_type", 22, ATTRIBUTES(A_INT("dtype", 7), A_INT("k", 1)), F32(40, 70)),
+    CASE("EyeLike", "int64", 22, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 7)),
+    CASE("EyeLike", "int32", 22, NO_ATTRIBUTES, I32_RANGE(-99, 99, 5, 7)),
+    CASE("EyeLike", "bool", 22, NO_ATTRIBUTES, BOOLS(5, 7)),
+    CASE("EyeLike", "uint8", 22, NO_ATTRIBUTES, U8_RANGE(0, 255, 5, 7)),
+    OTHER_TYPES(EYE_LIKE_OF),
+    CASE("EyeLike", "empty", 22, NO_ATTRIBUTES, F32(0, 5)),
+
     VIEWED("ConstantOfShape", "default", 9, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, LIST(3, 5, 7)),
     CASE("ConstantOfShape", "float32", 20, ATTRIBUTES(A_TENSOR("value", CONSTANT(kDLFloat, 32, float_value))),
          LIST(3, 5)),

@@ -260,6 +260,6 @@ const leati_draw_entry leati_draws_norm[] = {
     {"norm", "", "LRN", NULL, lrn},
     {"norm", LEAT_MICROSOFT, "GatedRMSNorm", NULL, gated_rms_norm},
     {"norm", "", "LpNormalization", "*1", lp_norm},
-    {"norm", "", "Softmax LogSoftmax", NULL, softmax},
+    {"norm", "", "Softmax LogSoftmax Hardmax", NULL, softmax},
     {NULL, NULL, NULL, NULL, NULL},
 };

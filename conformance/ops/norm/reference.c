@@ -577,9 +577,38 @@ static bool run_image_norm(leati_ref_node *node) {
   return true;
 }
 
+/* 1 at the first of the largest, of nothing but NaN at the first. Before version 13 all dimensions from the axis on are
+ * one. */
+static bool run_hardmax(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  leati_ref_tensor *y = &node->outputs[0];
+  const bool flattens = node->since_version < 13;
+  int32_t axis;
+  if (!leati_ref_axis(node, leati_ref_int(node, "axis", flattens ? 1 : -1), x->rank, &axis)) {
+    return false;
+  }
+  int64_t inner = 1, size = 1;
+  for (int32_t d = axis; d < x->rank; d++) {
+    size *= d == axis || flattens ? x->dims[d] : 1;
+    inner *= d > axis && !flattens ? x->dims[d] : 1;
+  }
+  leati_ref_tensor_init(y, x->type, x->rank, x->dims);
+  for (int64_t line = 0; size != 0 && line < x->count / size; line++) {
+    const int64_t first = line / inner * size * inner + line % inner;
+    int64_t place = -1;
+    for (int64_t k = 0; k < size; k++) {
+      const double element = x->f[first + k * inner];
+      place = !isnan(element) && (place < 0 || element > x->f[first + place * inner]) ? k : place;
+    }
+    y->f[first + (place < 0 ? 0 : place) * inner] = 1;
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_norm[] = {
     {"Softmax", run_softmax},
     {"LogSoftmax", run_softmax},
+    {"Hardmax", run_hardmax},
     {"LayerNormalization", run_layer_norm},
     {"RMSNormalization", run_layer_norm},
     {"SimplifiedLayerNormalization", run_layer_norm},

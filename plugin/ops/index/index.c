@@ -242,7 +242,8 @@ static int32_t scatter_elements_infer(const leat_op *op, const leati_call *call,
   LEATI_TRY(check_elements(op, call, &axis, err));
   if (updates->ndim != indices->ndim ||
       memcmp(updates->shape, indices->shape, (size_t)indices->ndim * sizeof(indices->shape[0])) != 0) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "ScatterElements: indices and updates have different shapes");
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: indices and updates have different shapes",
+                      leati_op_def_of(op)->info.name);
   }
   return leati_infer_same(op, call, out, err);
 }
@@ -514,6 +515,12 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(index_state), .least_rank = 1, .supports = scatter_supports, .create = index_create,
              .infer = scatter_elements_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ELEMENTS),
              .plan = scatter_elements_plan, .reads_view = leati_reads_first_view),
+    /* ScatterElements by its first name. */
+    LEATI_OP("Scatter", "", (9, 10), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
+             LEATI_ATTRIBUTES(&leati_attribute_axis), LEATI_INPUT_TYPES(0, 1, 0), .state_size = sizeof(index_state),
+             .least_rank = 1, .create = index_create, .infer = scatter_elements_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ELEMENTS), .plan = scatter_elements_plan,
+             .reads_view = leati_reads_first_view),
     LEATI_OP("GatherND", "", (11, 13), (2, 2), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_batch_dims), LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(index_state),
              .least_rank = 1, .supports = gather_nd_supports, .create = index_create, .infer = gather_nd_infer,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Softmax and normalizations.
-leat_room(FAMILIES softmax layer_norm gated_rms_norm group_norm image_norm embed_norm batch_norm lrn
+leat_room(FAMILIES hardmax softmax layer_norm gated_rms_norm group_norm image_norm embed_norm batch_norm lrn
   SOURCES norm row_sharing)
 
 set(softmax_constants CONSTANTS ROWS_SPEC GROUP HELD QUADS LOGARITHM)
@@ -18,3 +18,4 @@ leat_kernel(batch_norm batch_norm.comp TYPES F32 F16 BF16 CONSTANTS QUADS LAST)
 leat_kernel(lrn lrn.comp TYPES F32 F16 BF16)
 leat_kernel(lp_norm lp_norm.comp TYPES F32 F16 BF16 CONSTANTS ROWS_SPEC GROUP HELD QUADS SQUARES)
 leat_kernel(lp_norm_shuffled lp_norm.comp TYPES F32 F16 BF16 CONSTANTS ROWS_SPEC GROUP HELD QUADS SQUARES SHUFFLES)
+leat_kernel(hardmax hardmax.comp TYPES F32 F16 BF16)
