@@ -15,8 +15,8 @@ BASE_ROOMS = ['plugin/policy/', 'plugin/core/', 'plugin/device/', 'plugin/timeli
 OPERATOR_ROOMS = {
     'core': [],
     'elementwise': ['core'],
-    'random': ['core'],
-    'movement': ['core', 'elementwise', 'random'],
+    'movement': ['core', 'elementwise'],
+    'random': ['core', 'movement'],
     'index': ['core'],
     'reduce': ['core', 'elementwise'],
     'norm': ['core', 'elementwise', 'reduce'],

@@ -14,7 +14,7 @@ import threading
 
 import numpy as np
 import onnxruntime as ort
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import on_leat
 
@@ -64,6 +64,32 @@ def model_of(op, takes, attributes):
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)],
                              ir_version=IR_VERSION).SerializeToString()
+
+
+def constants_of(values):
+    return [numpy_helper.from_array(value, name) for name, value in values.items()]
+
+
+def choices_model(op, inputs, kind, outputs, constants, attributes):
+    """The operator of x alone."""
+    graph = helper.make_graph([helper.make_node(op, inputs, outputs, **attributes)], "random",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", None])],
+                              [helper.make_tensor_value_info(output, kind, None) for output in outputs[:1]],
+                              constants_of(constants))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)],
+                             ir_version=IR_VERSION).SerializeToString()
+
+
+def shares(name, found, expected):
+    """Whether values are as frequent as their probabilities say."""
+    right = True
+    for value, share in expected.items():
+        error = np.sqrt(share * (1 - share) / found.size) + 1e-12
+        off = abs((found == value).mean() - share) / error
+        if off > DEVIATIONS:
+            print(f"{name}: {value} is {off:.1f} deviations too frequent or too rare")
+            right = False
+    return right
 
 
 def run_in_threads(session, feeds):
@@ -130,6 +156,26 @@ def main():
         found = session.run(None, {"x": x[:rows]})[0]
         right = found.shape == (rows, SHAPE[1]) and np.abs(found.reshape(-1) - normal(words)[:found.size]).max() < 4e-6
         check(right, f"RandomNormalLike: {rows} rows have other numbers")
+    # Choices: Bernoulli of 0.3, Multinomial of three classes, Dropout of a quarter.
+    classes = np.log(np.tile(np.array([[0.5, 0.125, 0.375]], np.float32), (64, 1)))
+    training = {"ratio": np.array(0.25, np.float32), "training": np.array(True)}
+    for op, fed, inputs, kind, constants, attributes, expected in (
+            ("Bernoulli", np.full(SHAPE, 0.3, np.float32), ["x"], TensorProto.FLOAT, {}, {}, {0: 0.7, 1: 0.3}),
+            ("Multinomial", classes, ["x"], TensorProto.INT32, {}, {"sample_size": 1000}, {0: 0.5, 1: 0.125, 2: 0.375}),
+            ("Dropout", np.full(SHAPE, 3, np.float32), ["x", "ratio", "training"], TensorProto.FLOAT, training, {},
+             {0: 0.25, 4: 0.75})):
+        seeds = {"seed": 3 if op == "Dropout" else 3.0}
+        seeded = on_leat.session(choices_model(op, inputs, kind, ["y"], constants, {**attributes, **seeds}), on)
+        numbers = run_in_threads(seeded, {"x": fed})
+        check(len({found.tobytes() for found in numbers}) == 1, f"{op}: numbers of a seed are not always the same")
+        model = choices_model(op, inputs, kind, ["y"], constants, attributes)
+        numbers = run_in_threads(on_leat.session(model, on), {"x": fed})
+        check(len({found.tobytes() for found in numbers}) == len(numbers), f"{op}: two Runs gave the same numbers")
+        cpu = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, {"x": fed})[0]
+        check(cpu.shape == numbers[0].shape and cpu.dtype == numbers[0].dtype, f"{op}: another shape or type")
+        # ONNX's function, which the CPU provider runs for Bernoulli, has ones where the specification has zeros.
+        for name, found in (("Leat", numbers[0]), ("CPU", 1 - cpu if op == "Bernoulli" else cpu)):
+            check(shares(f"{op} ({name})", found, expected), f"{op}: wrong shares")
     print(f"{checks} checks, {wrong} wrong")
     sys.exit(wrong != 0)
 

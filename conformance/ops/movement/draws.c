@@ -154,19 +154,6 @@ static void trilu(leati_draw *d) {
     leati_draw_list(d, LEAT_TYPE_INT64, -1, &k);
 }
 
-static void dropout(leati_draw *d) {
-  d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
-  if (d->since_version >= 12 && leati_draw_chance(d, 50)) {
-    leati_draw_tensor *ratio = leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL);
-    leati_draw_set(ratio, 0, 0.25);
-    if (leati_draw_chance(d, 50)) {
-      leati_draw_tensor *training = leati_draw_input(d, LEAT_TYPE_BOOL, 0, NULL);
-      leati_draw_set(training, 0, 0);
-      training->constant = true;
-    }
-  }
-}
-
 static void reshape(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -319,7 +306,6 @@ const leati_draw_entry leati_draws_movement[] = {
     {"movement", "", "EyeLike", NULL, eye_like},
     {"movement", "", "Trilu", "*2", trilu},
     {"movement", LEAT_MICROSOFT, "Trilu", "*2", trilu},
-    {"movement", "", "Dropout", "*", dropout},
     {"movement", "", "Tile", "*", tile},
     {"movement", "", "Expand", NULL, expand},
     {"movement", "", "Slice", NULL, slice},

@@ -24,23 +24,6 @@ static bool run_identity(leati_ref_node *node) {
   return same_elements(node, node->inputs[0]->rank, node->inputs[0]->dims);
 }
 
-/* In inference nothing is dropped, and the mask is all true; before version 12 it is all zero, as nothing was said of
- * it, and before 10 of the type of the data. */
-static bool run_dropout(leati_ref_node *node) {
-  const leati_ref_tensor *training = leati_ref_input(node, 2);
-  if (training != NULL && training->i[0] != 0) {
-    return leati_ref_fail(node, "Dropout: training is not computed here");
-  }
-  if (node->output_count > 1) {
-    leati_ref_tensor_init(&node->outputs[1], node->since_version < 10 ? node->inputs[0]->type : LEATI_REF_BOOL,
-                          node->inputs[0]->rank, node->inputs[0]->dims);
-    for (int64_t k = 0; node->since_version >= 12 && k < node->outputs[1].count; k++) {
-      node->outputs[1].i[k] = 1;
-    }
-  }
-  return run_identity(node);
-}
-
 static bool run_reshape(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const leati_ref_tensor *shape = node->inputs[1];
@@ -535,7 +518,6 @@ static bool run_eye_like(leati_ref_node *node) {
 
 const leati_ref_entry leati_ref_movement[] = {
     {"Identity", run_identity},
-    {"Dropout", run_dropout},
     {"Reshape", run_reshape},
     {"Flatten", run_flatten},
     {"Squeeze", run_squeeze},

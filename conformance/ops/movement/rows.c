@@ -16,8 +16,6 @@
 #define MOVED_TYPES(op, version, views, ...)                                    \
   MOVED(op, "int32", LEATI_REF_INT32, 2000000000, version, views, __VA_ARGS__), \
       OTHER_TYPES_FOR(MOVED_OTHER, op, version, views, __VA_ARGS__)
-#define RATIO(t) \
-  { .fill = LEATI_FILL_UNIFORM, .type = t, .low = 0.5, .high = 0.5, NO_DIMS }
 #define FILLED(type_label, value)                                                                                 \
   {                                                                                                               \
     .name = "ConstantOfShape", .label = type_label, .since_version = 9, .attributes = {A_TENSOR("value", value)}, \
@@ -181,27 +179,6 @@ static const leati_op_spec specs[] = {
     CASE("Identity", "rank0", 13, NO_ATTRIBUTES, F32_SCALAR),
     CASE("Identity", "empty", 13, NO_ATTRIBUTES, F32(3, 0)),
     MOVED_TYPES("Identity", 25, VIEW_SLICED | VIEW_OFFSET, NO_MORE),
-
-    VIEWED("Dropout", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
-    CASE("Dropout", "ratio", 22, NO_ATTRIBUTES, F32(5, 7), F32_IS(NO_DIMS, 0.5f)),
-    /* Whether it trains is known at creation in the dynamic variant only; without that a plugin may refuse. */
-    {.name = "Dropout",
-     .label = "training_false",
-     .since_version = 13,
-     .variants = VIEW_DYNAMIC,
-     .inputs = {F32(5, 7), F32_IS(NO_DIMS, 0.5f), BOOLS_ARE(NO_DIMS, 0)}},
-    {.name = "Dropout", .label = "mask", .since_version = 13, .outputs = 2, .inputs = {F32(5, 7)}},
-    {.name = "Dropout", .label = "mask_7", .since_version = 7, .outputs = 2, .inputs = {F32(5, 7)}},
-    {.name = "Dropout", .label = "mask_10", .since_version = 10, .outputs = 2, .inputs = {F32(5, 7)}},
-    MOVED("Dropout", "float16_7", LEATI_REF_FLOAT16, 1000, 7, 0, NO_MORE),
-    MOVED("Dropout", "bfloat16_7", LEATI_REF_BFLOAT16, 1000, 7, 0, NO_MORE),
-    MOVED("Dropout", "float64_7", LEATI_REF_FLOAT64, 1000, 7, 0, NO_MORE),
-    MOVED("Dropout", "float16_10", LEATI_REF_FLOAT16, 1000, 10, 0, NO_MORE),
-    MOVED("Dropout", "bfloat16_10", LEATI_REF_BFLOAT16, 1000, 10, 0, NO_MORE),
-    MOVED("Dropout", "float64_10", LEATI_REF_FLOAT64, 1000, 10, 0, NO_MORE),
-    MOVED("Dropout", "float16", LEATI_REF_FLOAT16, 1000, 13, 0, RATIO(LEATI_REF_FLOAT16)),
-    MOVED("Dropout", "bfloat16", LEATI_REF_BFLOAT16, 1000, 22, 0, RATIO(LEATI_REF_BFLOAT16)),
-    MOVED("Dropout", "float64", LEATI_REF_FLOAT64, 1000, 12, 0, RATIO(LEATI_REF_FLOAT64)),
 
     /* Transpose. */
     VIEWED("Transpose", "float32", 13, ALL_VIEWS, THREADS_ALL, ATTRIBUTES(A_INTS("perm", 0, 2, 1, 3)), F32(2, 5, 7, 9)),

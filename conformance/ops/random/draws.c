@@ -58,10 +58,76 @@ static void bernoulli(leati_draw *d) {
   draw_numbers(d);
 }
 
+static void multinomial(leati_draw *d) {
+  const int64_t dims[] = {leati_draw_int(d, d->empty ? 0 : 1, 5), leati_draw_int(d, 1, 12)};
+  leati_draw_input(d, leati_draw_type(d, "T1"), 2, dims);
+  if (leati_draw_chance(d, 80))
+    leati_draw_attribute_int(d, "sample_size", leati_draw_int(d, leati_draw_chance(d, 5) ? 0 : 1, 9));
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "dtype", leati_draw_int(d, 6, 7));
+  draw_numbers(d);
+}
+
+static void dropout(leati_draw *d) {
+  const bool ours = strcmp(d->info->domain, "leat") == 0;
+  d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
+  if (ours) {
+    draw_offset(d);
+    leati_draw_attribute_float(d, "ratio", (double)leati_draw_int(d, 0, 3) / 4);
+  } else if (d->since_version >= 12 && leati_draw_chance(d, 50)) {
+    /* A number of 16 bits would be 1 at least. */
+    const bool trains = leati_draw_chance(d, 40);
+    leati_draw_tensor *ratio = leati_draw_input(d, trains ? LEAT_TYPE_FLOAT32 : leati_draw_type(d, "T1"), 0, NULL);
+    leati_draw_set(ratio, 0, 0.25);
+    if (trains || leati_draw_chance(d, 50)) {
+      leati_draw_tensor *training = leati_draw_input(d, LEAT_TYPE_BOOL, 0, NULL);
+      leati_draw_set(training, 0, trains);
+      training->constant = true;
+    }
+  }
+  if (ours)
+    draw_numbers(d);
+  else
+    leati_draw_attribute_int(d, "seed", leati_draw_int(d, -9, 1000));
+}
+
+/* Parameters in eighths, most of them positive. */
+static void distribution(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[LEAT_DRAW_RANK];
+  const uint64_t type = leati_draw_type(d, "T");
+  const bool two = strcmp(d->info->name, "RandomBeta") == 0;
+  const bool below_one = strcmp(d->info->name, "RandomGeometric") == 0;
+  rank = leati_draw_rank(d, strcmp(d->info->name, "RandomDirichlet") == 0 ? 1 : 0, LEAT_MAX_RANK);
+  leati_draw_dims(d, rank, dims);
+  for (int k = 0; k < 1 + two; k++) {
+    leati_draw_tensor *const x = leati_draw_input(d, type, rank, dims);
+    x->plain = true;
+    for (int64_t e = 0; e < x->count; e++)
+      leati_draw_set(x, e, (double)leati_draw_int(d, leati_draw_chance(d, 10) ? -4 : 1, below_one ? 8 : 100) / 8);
+  }
+  draw_offset(d);
+  draw_numbers(d);
+}
+
+static void permutation(leati_draw *d) {
+  leati_draw_attribute_int(d, "count", leati_draw_int(d, leati_draw_chance(d, 5) ? -1 : 0, 400));
+  if (leati_draw_chance(d, 60))
+    leati_draw_attribute_int(d, "dtype", leati_draw_int(d, 6, 7));
+  draw_offset(d);
+  draw_numbers(d);
+}
+
 const leati_draw_entry leati_draws_random[] = {
     {"movement", "", "RandomNormal RandomNormalLike RandomUniform RandomUniformLike", NULL, normal_uniform},
     {"movement", "leat", "RandomNormal RandomUniform", NULL, normal_uniform},
     {"movement", "", "Bernoulli", NULL, bernoulli},
     {"movement", "leat", "Bernoulli", NULL, bernoulli},
+    {"movement", "", "Multinomial", NULL, multinomial},
+    {"movement", "", "Dropout", "*", dropout},
+    {"movement", "leat", "Dropout", "*", dropout},
+    {"movement", "leat", "RandomExponential RandomGeometric RandomGamma RandomBeta RandomDirichlet", NULL,
+     distribution},
+    {"movement", "leat", "RandomPermutation", NULL, permutation},
     {NULL, NULL, NULL, NULL, NULL},
 };

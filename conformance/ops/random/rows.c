@@ -36,6 +36,33 @@
   CASE("Bernoulli", "to_" label, 15, ATTRIBUTES(SEEDED(5), DTYPE(number)), F32_RANGE(0, 1, 7, 13)), \
       OURS("Bernoulli", "leat_to_" label, 0, 0, ATTRIBUTES(KEYED(5), DTYPE(number)), F32_RANGE(0, 1, 7, 13))
 
+#define RATIO(t) \
+  { .fill = LEATI_FILL_UNIFORM, .type = t, .low = 0.5, .high = 0.5, NO_DIMS }
+#define DROPOUT(label, t, version, ...) \
+  CASE("Dropout", label, version, NO_ATTRIBUTES, RANGE_OF(t, 0, 1000, 3, 1, 5), __VA_ARGS__)
+/* In training. */
+#define TRAINED(named, t, views, used_threads, ratio, ...)                                                            \
+  {                                                                                                                   \
+    .name = "Dropout", .label = named, .since_version = 13, .outputs = 2, .variants = views, .threads = used_threads, \
+    .attributes = {KEYED(11)}, .inputs = {                                                                            \
+      RANGE_OF(t, -4, 4, __VA_ARGS__),                                                                                \
+      F32_IS(NO_DIMS, ratio),                                                                                         \
+      BOOLS_ARE(NO_DIMS, 1)                                                                                           \
+    }                                                                                                                 \
+  }
+/* Of domain "leat", of one parameter, by the type of it. */
+#define OF_TYPE(op, low, high, label, t, views, used_threads, ...)                                \
+  OURS(op, label, views, used_threads, ATTRIBUTES(KEYED(INT64_C(-81985529216486896)), STREAM(2)), \
+       RANGE_OF(t, low, high, __VA_ARGS__))
+#define OF_TYPES(op, low, high)                                                                      \
+  OF_TYPE(op, low, high, "float32", LEATI_REF_FLOAT32, VIEWS, THREADS_16, 5, 4, 71),                 \
+      OF_TYPE(op, low, high, "float16", LEATI_REF_FLOAT16, VIEW_OFFSET, 0, 3, 97),                   \
+      OF_TYPE(op, low, high, "bfloat16", LEATI_REF_BFLOAT16, 0, 0, 3, 97),                           \
+      OURS(op, "special", 0, 0, ATTRIBUTES(KEYED(4)), MIXED(LEATI_REF_FLOAT32, low, high, 7, 64)),   \
+      OURS(op, "offset", VIEW_DYNAMIC, 0, ATTRIBUTES(KEYED(4), STREAM(-3)), F32_RANGE(low, high, 9), \
+           I64_IS(NO_DIMS, 9)),                                                                      \
+      OURS(op, "empty", 0, 0, ATTRIBUTES(KEYED(4)), F32(0, 3))
+
 static const leati_op_spec specs[] = {
     VIEWED("RandomNormal", "float32", 1, 0, THREADS_ALL, ATTRIBUTES(SEEDED(3.5f), SHAPE(3, 5, 37), DTYPE(1)), NO_MORE),
     CASE("RandomNormal", "float16", 1, ATTRIBUTES(SEEDED(1), SHAPE(2, 301), FLOAT16, A_FLOAT("mean", 3)), NO_MORE),
@@ -96,6 +123,87 @@ static const leati_op_spec specs[] = {
          I64_IS(NO_DIMS, 9)),
     OURS("Bernoulli", "leat_float16", 0, 0, ATTRIBUTES(KEYED(5)), RANGE_OF(LEATI_REF_FLOAT16, 0, 1, 7, 13)),
     OURS("Bernoulli", "leat_bfloat16", 0, 0, ATTRIBUTES(KEYED(5)), RANGE_OF(LEATI_REF_BFLOAT16, 0, 1, 7, 13)),
+
+    VIEWED("Multinomial", "float32", 7, ALL_VIEWS, THREADS_ALL, ATTRIBUTES(SEEDED(5), A_INT("sample_size", 300)),
+           F32_RANGE(-3, 3, 5, 7)),
+    CASE("Multinomial", "float16", 7, ATTRIBUTES(SEEDED(5), A_INT("sample_size", 50), DTYPE(7)),
+         RANGE_OF(LEATI_REF_FLOAT16, -3, 3, 3, 70)),
+    CASE("Multinomial", "bfloat16", 22, ATTRIBUTES(SEEDED(5), A_INT("sample_size", 50), DTYPE(6)),
+         RANGE_OF(LEATI_REF_BFLOAT16, -3, 3, 3, 70)),
+    CASE("Multinomial", "one_sample", 7, ATTRIBUTES(SEEDED(1)), F32_RANGE(-3, 3, 33, 1000)),
+    CASE("Multinomial", "one_class", 7, ATTRIBUTES(SEEDED(1), A_INT("sample_size", 9)), F32(4, 1)),
+    CASE("Multinomial", "many_samples", 7, ATTRIBUTES(SEEDED(1), A_INT("sample_size", 2500)), F32(2, 3000)),
+    CASE("Multinomial", "impossible", 7, ATTRIBUTES(SEEDED(1), A_INT("sample_size", 40)),
+         F32_IS(DIMS(5, 4), -INFINITY, 0, -INFINITY, 1, -INFINITY, -INFINITY, -INFINITY, -INFINITY, 0, 1, NAN, 2, 0,
+                INFINITY, 7, INFINITY, -200, 0, 0, -200)),
+    CASE("Multinomial", "empty", 7, ATTRIBUTES(SEEDED(1)), F32(0, 4)),
+
+    VIEWED("Dropout", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),
+    CASE("Dropout", "ratio", 22, NO_ATTRIBUTES, F32(5, 7), F32_IS(NO_DIMS, 0.5f)),
+    {.name = "Dropout",
+     .label = "training_false",
+     .since_version = 13,
+     .variants = VIEW_DYNAMIC,
+     .inputs = {F32(5, 7), F32_IS(NO_DIMS, 0.5f), BOOLS_ARE(NO_DIMS, 0)}},
+    {.name = "Dropout", .label = "mask", .since_version = 13, .outputs = 2, .inputs = {F32(5, 7)}},
+    {.name = "Dropout", .label = "mask_7", .since_version = 7, .outputs = 2, .inputs = {F32(5, 7)}},
+    {.name = "Dropout", .label = "mask_10", .since_version = 10, .outputs = 2, .inputs = {F32(5, 7)}},
+    DROPOUT("float16_7", LEATI_REF_FLOAT16, 7, NO_MORE),
+    DROPOUT("bfloat16_7", LEATI_REF_BFLOAT16, 7, NO_MORE),
+    DROPOUT("float64_7", LEATI_REF_FLOAT64, 7, NO_MORE),
+    DROPOUT("float16_10", LEATI_REF_FLOAT16, 10, NO_MORE),
+    DROPOUT("bfloat16_10", LEATI_REF_BFLOAT16, 10, NO_MORE),
+    DROPOUT("float64_10", LEATI_REF_FLOAT64, 10, NO_MORE),
+    DROPOUT("float16", LEATI_REF_FLOAT16, 13, RATIO(LEATI_REF_FLOAT16)),
+    DROPOUT("bfloat16", LEATI_REF_BFLOAT16, 22, RATIO(LEATI_REF_BFLOAT16)),
+    DROPOUT("float64", LEATI_REF_FLOAT64, 12, RATIO(LEATI_REF_FLOAT64)),
+
+    TRAINED("training", LEATI_REF_FLOAT32, ALL_VIEWS | VIEW_IN_PLACE, THREADS_ALL, 0.25f, 3, 5, 71),
+    TRAINED("training_float16", LEATI_REF_FLOAT16, VIEW_OFFSET | VIEW_DYNAMIC, 0, 0.75f, 3, 5, 71),
+    TRAINED("training_bfloat16", LEATI_REF_BFLOAT16, VIEW_SLICED, 0, 0.5f, 1024),
+    TRAINED("training_all_kept", LEATI_REF_FLOAT32, 0, 0, 0, 99),
+    {.name = "Dropout",
+     .label = "training_default",
+     .since_version = 22,
+     .attributes = {KEYED(-7)},
+     .inputs = {F32(5, 7), ABSENT, BOOLS_ARE(NO_DIMS, 1)}},
+    {.name = "Dropout",
+     .label = "leat",
+     .since_version = 1,
+     .domain = "leat",
+     .outputs = 2,
+     .variants = VIEWS | VIEW_IN_PLACE,
+     .threads = THREADS_16,
+     .attributes = {KEYED(INT64_MIN), STREAM(5), A_FLOAT("ratio", 0.125f)},
+     .inputs = {F32(5, 70), I64_IS(DIMS(1), 9)}},
+    OURS("Dropout", "leat_float16", 0, 0, ATTRIBUTES(KEYED(5)), RANGE_OF(LEATI_REF_FLOAT16, -4, 4, 7, 13)),
+    OURS("Dropout", "leat_bfloat16", 0, 0, ATTRIBUTES(KEYED(5)), RANGE_OF(LEATI_REF_BFLOAT16, -4, 4, 7, 13)),
+
+    OF_TYPES("RandomExponential", 0.125, 4),
+    OF_TYPES("RandomGeometric", 0.0625, 1),
+    OF_TYPES("RandomGamma", 0.125, 12),
+    OURS("RandomGamma", "large", 0, 0, ATTRIBUTES(KEYED(4)),
+         F32_IS(DIMS(8), 1e3f, 1e5f, 1e7f, 1e10f, 1e17f, 1e20f, 1e37f, INFINITY)),
+    OURS("RandomGamma", "small", 0, 0, ATTRIBUTES(KEYED(4)),
+         F32_IS(DIMS(8), 1e-1f, 1e-2f, 1e-3f, 1e-6f, 1e-20f, 1e-37f, 0, -1)),
+    OF_TYPES("RandomDirichlet", 0.125, 12),
+    OURS("RandomDirichlet", "one", 0, 0, ATTRIBUTES(KEYED(4)), F32_RANGE(1, 2, 3, 1)),
+    OURS("RandomDirichlet", "long", 0, 0, ATTRIBUTES(KEYED(4)), F32_RANGE(0.5, 2, 2, 1500)),
+    OURS("RandomDirichlet", "small", 0, 0, ATTRIBUTES(KEYED(4)), F32_RANGE(1e-4, 1e-3, 9, 4)),
+    OURS("RandomBeta", "float32", VIEWS, THREADS_16, ATTRIBUTES(KEYED(4)), F32_RANGE(0.125, 9, 5, 4, 71),
+         F32_RANGE(0.125, 9, 5, 4, 71)),
+    OURS("RandomBeta", "float16", VIEW_OFFSET, 0, ATTRIBUTES(KEYED(4)), RANGE_OF(LEATI_REF_FLOAT16, 0.125, 9, 5, 71),
+         RANGE_OF(LEATI_REF_FLOAT16, 0.125, 9, 5, 71)),
+    OURS("RandomBeta", "bfloat16", 0, 0, ATTRIBUTES(KEYED(4), STREAM(8)), RANGE_OF(LEATI_REF_BFLOAT16, 0.125, 9, 5, 71),
+         RANGE_OF(LEATI_REF_BFLOAT16, 0.125, 9, 5, 71), I64_IS(NO_DIMS, -8)),
+    OURS("RandomBeta", "extreme", 0, 0, ATTRIBUTES(KEYED(4)), F32_IS(DIMS(8), 1e-3f, 1e3f, 1e-3f, 0, 2, 0, -1, 1e-2f),
+         F32_IS(DIMS(8), 1e3f, 1e-3f, 1e-3f, 2, 0, 0, 2, 1e-2f)),
+    OURS("RandomPermutation", "int64", 0, THREADS_16, ATTRIBUTES(KEYED(4), A_INT("count", 1000), DTYPE(7)), NO_MORE),
+    OURS("RandomPermutation", "int32", 0, 0, ATTRIBUTES(KEYED(4), A_INT("count", 4097), DTYPE(6)), NO_MORE),
+    OURS("RandomPermutation", "offset", VIEW_DYNAMIC, 0, ATTRIBUTES(KEYED(4), STREAM(1), A_INT("count", 7)),
+         I64_IS(NO_DIMS, 9)),
+    OURS("RandomPermutation", "one", 0, 0, ATTRIBUTES(KEYED(4), A_INT("count", 1)), NO_MORE),
+    OURS("RandomPermutation", "none", 0, 0, ATTRIBUTES(KEYED(4), A_INT("count", 0)), NO_MORE),
 };
 
 /* ---- The published vectors -------------------------------------------------------------------------------------- */
@@ -234,7 +342,7 @@ static void check_independence(leat_case_context *ctx, const source *from, const
   }
 }
 
-static void distribution(leat_case_context *ctx, const void *data) {
+static void distribution_of_seed(leat_case_context *ctx, const void *data) {
   const source *const from = data;
   const leat_attribute keys[] = {A_INT("seed", 20261129), A_INT("offset", 3)};
   float *const samples = g_new(float, SAMPLES);
@@ -244,6 +352,164 @@ static void distribution(leat_case_context *ctx, const void *data) {
   check_independence(ctx, from, samples);
   check_distribution(ctx, from, samples);
   g_free(samples);
+  leati_stream_destroy(ctx, stream);
+  leati_op_destroy(ctx, op);
+}
+
+/* ---- Distributions by parameters -------------------------------------------------------------------------------- */
+
+/* An operator whose inputs are parameters, each of one value, in rows of so many columns, of which the first counts. */
+typedef struct drawn_by {
+  source source;
+  uint32_t parameter_count;
+  float parameters[2];
+  int64_t columns;
+} drawn_by;
+
+static double exponential_below(double x) {
+  return x < 0 ? 0 : -expm1(-2 * x);
+}
+/* Gamma distributions of shapes that have a closed form, and a beta and a Dirichlet distribution. */
+static double gamma_half_below(double x) {
+  return x < 0 ? 0 : erf(sqrt(x));
+}
+static double gamma_one_below(double x) {
+  return x < 0 ? 0 : -expm1(-x);
+}
+static double gamma_four_below(double x) {
+  return x < 0 ? 0 : 1 - exp(-x) * (1 + x * (1 + x * (0.5 + x / 6)));
+}
+static double beta_below(double x) {
+  return x < 0 ? 0 : x > 1 ? 1 : x * x * (3 - 2 * x);
+}
+static double beta_small_below(double x) {
+  return x < 0 ? 0 : x > 1 ? 1 : sqrt(x);
+}
+static double dirichlet_below(double x) {
+  return x < 0 ? 0 : x > 1 ? 1 : 1 - (1 - x) * (1 - x);
+}
+
+/* The kurtosis of a gamma distribution is 3 + 6 / shape, that of an exponential one 9; the others' follow from their
+ * moments. */
+static const drawn_by exponential_drawn = {{"RandomExponential", exponential_below, 0.5, 0.5, 9}, 1, {2, 0}, 1};
+static const drawn_by gamma_half_drawn = {
+    {"RandomGamma", gamma_half_below, 0.5, 0.7071067811865476, 15}, 1, {0.5f, 0}, 1};
+static const drawn_by gamma_one_drawn = {{"RandomGamma", gamma_one_below, 1, 1, 9}, 1, {1, 0}, 1};
+static const drawn_by gamma_four_drawn = {{"RandomGamma", gamma_four_below, 4, 2, 4.5}, 1, {4, 0}, 1};
+static const drawn_by beta_drawn = {
+    {"RandomBeta", beta_below, 0.5, 0.22360679774997896, 2.142857142857143}, 2, {2, 2}, 1};
+static const drawn_by beta_small_drawn = {
+    {"RandomBeta", beta_small_below, 0.3333333333333333, 0.29814239699997197, 2.142857142857143}, 2, {0.5f, 1}, 1};
+static const drawn_by dirichlet_drawn = {
+    {"RandomDirichlet", dirichlet_below, 0.3333333333333333, 0.23570226039551584, 2.4}, 1, {1, 0}, 3};
+
+static void distribution_by(leat_case_context *ctx, const void *data) {
+  const drawn_by *const test = data;
+  const leat_attribute keys[] = {A_INT("seed", 20261129), A_INT("offset", 3)};
+  const leat_attribute *const attributes[] = {&keys[0], &keys[1]};
+  const int64_t dims[] = {SAMPLES, test->columns}, count = SAMPLES * test->columns;
+  const leat_value_info info = {.struct_size = sizeof info, .ndim = 2, .dtype = LEAT_F32, .shape = dims};
+  const leat_value_info *const infos[] = {&info, &info};
+  const leat_op_desc desc = {.struct_size = sizeof desc,
+                             .since_version = 1,
+                             .name = test->source.name,
+                             .domain = "leat",
+                             .attribute_count = 2,
+                             .attributes = attributes,
+                             .input_count = test->parameter_count,
+                             .output_count = 1,
+                             .inputs = infos};
+  leat_op *op = NULL;
+  leat_device *const device = leati_fixture_device(ctx);
+  leati_case_require_op(ctx, &desc);
+  LEAT_CHECK_OK(ctx, ctx->op->create(device, &desc, &op, LEAT_ERR));
+  leat_stream *const stream = leati_stream_new(ctx);
+  float *const values = g_new(float, (gsize)count);
+  leat_case_tensor views[3];
+  uint64_t blocks[3];
+  for (uint32_t k = 0; k < 3; k++) {
+    blocks[k] = leati_case_alloc(ctx, (uint64_t)count * sizeof(float), stream);
+    leati_case_tensor_device(ctx, &views[k], blocks[k], LEAT_F32, 2, dims);
+    for (int64_t i = 0; k < 2 && i < count; i++)
+      values[i] = test->parameters[k];
+    if (k < 2)
+      leati_upload(ctx, stream, blocks[k], values, (uint64_t)count * sizeof(float));
+  }
+  const leat_case_tensor *const inputs[] = {&views[0], &views[1]};
+  leati_op_invoke(ctx, op, stream, test->parameter_count, inputs, &views[2]);
+  leati_download(ctx, stream, blocks[2], values, (uint64_t)count * sizeof(float));
+  leati_synchronize(ctx, stream);
+  for (int64_t i = 0; i < SAMPLES; i++)
+    values[i] = values[i * test->columns];
+  check_independence(ctx, &test->source, values);
+  check_distribution(ctx, &test->source, values);
+  for (int k = 0; k < 3; k++)
+    leati_case_free(ctx, blocks[k]);
+  g_free(values);
+  leati_stream_destroy(ctx, stream);
+  leati_op_destroy(ctx, op);
+}
+
+/* All 24 permutations of four are equally likely: of 4,800, one from each stream, so many of each that the sum of
+ * (found - 200)^2 / 200 is at most k + 2 sqrt(k t) + 2 t for k = 23 and t = 27.6, which it exceeds with a probability
+ * below e^-t, one in 10^12 (Laurent and Massart). */
+static void permutations(leat_case_context *ctx, const void *data) {
+  enum { COUNT = 4, KINDS = 24, DRAWS = 200 * KINDS };
+  static const int64_t dims[] = {COUNT};
+  const leat_attribute keys[] = {A_INT("seed", 20261129), A_INT("count", COUNT)};
+  const leat_attribute *const attributes[] = {&keys[0], &keys[1]};
+  const leat_value_info info = {.struct_size = sizeof info, .dtype = LEAT_I64};
+  const leat_value_info *const infos[] = {&info};
+  const leat_op_desc desc = {.struct_size = sizeof desc,
+                             .since_version = 1,
+                             .name = "RandomPermutation",
+                             .domain = "leat",
+                             .attribute_count = 2,
+                             .attributes = attributes,
+                             .input_count = 1,
+                             .output_count = 1,
+                             .inputs = infos};
+  leat_op *op = NULL;
+  (void)data;
+  leat_device *const device = leati_fixture_device(ctx);
+  leati_case_require_op(ctx, &desc);
+  LEAT_CHECK_OK(ctx, ctx->op->create(device, &desc, &op, LEAT_ERR));
+  leat_stream *const stream = leati_stream_new(ctx);
+  int64_t *const numbers = g_new(int64_t, DRAWS * COUNT);
+  const uint64_t out = leati_case_alloc(ctx, DRAWS * sizeof(int64_t) * COUNT, stream);
+  const uint64_t streams = leati_case_alloc(ctx, DRAWS * sizeof(int64_t), stream);
+  for (int64_t i = 0; i < DRAWS; i++)
+    numbers[i] = i;
+  leati_upload(ctx, stream, streams, numbers, DRAWS * sizeof(int64_t));
+  for (uint64_t i = 0; i < DRAWS; i++) {
+    leat_case_tensor offset, view;
+    leati_case_tensor_device(ctx, &offset, streams, LEAT_I64, 0, NULL);
+    offset.tensor.byte_offset = i * sizeof(int64_t);
+    leati_case_tensor_device(ctx, &view, out, LEAT_I64, 1, dims);
+    view.tensor.byte_offset = i * sizeof(int64_t) * COUNT;
+    const leat_case_tensor *const inputs[] = {&offset};
+    leati_op_invoke(ctx, op, stream, 1, inputs, &view);
+  }
+  leati_download(ctx, stream, out, numbers, DRAWS * sizeof(int64_t) * COUNT);
+  leati_synchronize(ctx, stream);
+  int found[1 << (2 * COUNT)] = {0};
+  double sum = 0;
+  for (int i = 0; i < DRAWS; i++) {
+    int kind = 0;
+    for (int k = 0; k < COUNT; k++)
+      kind = kind << 2 | (int)(numbers[i * COUNT + k] & 3);
+    found[kind]++;
+  }
+  int kinds = 0;
+  for (size_t k = 0; k < G_N_ELEMENTS(found); k++) {
+    kinds += found[k] != 0;
+    sum += found[k] != 0 ? (found[k] - 200.0) * (found[k] - 200.0) / 200 : 0;
+  }
+  LEAT_CHECK_MESSAGE(ctx, kinds == KINDS, "%d permutations of four were seen, not 24", kinds);
+  LEAT_CHECK_MESSAGE(ctx, sum <= 23 + 2 * sqrt(23 * 27.6) + 2 * 27.6, "permutations differ in number: %g", sum);
+  g_free(numbers);
+  leati_case_free(ctx, out);
+  leati_case_free(ctx, streams);
   leati_stream_destroy(ctx, stream);
   leati_op_destroy(ctx, op);
 }
@@ -407,12 +673,43 @@ static const leat_case more[] = {
      .run = known_answers},
     {.name = "op.RandomNormal.distribution",
      .summary = "65,536 numbers of a seed are normally distributed and have nothing to do with each other.",
-     .run = distribution,
+     .run = distribution_of_seed,
      .data = &normal_source},
     {.name = "op.RandomUniform.distribution",
      .summary = "65,536 numbers of a seed are evenly distributed, likewise.",
-     .run = distribution,
+     .run = distribution_of_seed,
      .data = &uniform_source},
+    {.name = "op.RandomExponential.distribution",
+     .summary = "65,536 numbers of a seed are exponentially distributed.",
+     .run = distribution_by,
+     .data = &exponential_drawn},
+    {.name = "op.RandomGamma.distribution",
+     .summary = "65,536 numbers of a seed have the gamma distribution of shape 4.",
+     .run = distribution_by,
+     .data = &gamma_four_drawn},
+    {.name = "op.RandomGamma.distribution_of_one",
+     .summary = "Likewise of shape 1.",
+     .run = distribution_by,
+     .data = &gamma_one_drawn},
+    {.name = "op.RandomGamma.distribution_of_half",
+     .summary = "Likewise of shape 1 / 2.",
+     .run = distribution_by,
+     .data = &gamma_half_drawn},
+    {.name = "op.RandomBeta.distribution",
+     .summary = "65,536 numbers of a seed have the beta distribution of 2 and 2.",
+     .run = distribution_by,
+     .data = &beta_drawn},
+    {.name = "op.RandomBeta.distribution_of_half",
+     .summary = "Likewise of 1 / 2 and 1.",
+     .run = distribution_by,
+     .data = &beta_small_drawn},
+    {.name = "op.RandomDirichlet.distribution",
+     .summary = "Of 65,536 rows of three the first element has the distribution of 1 and 2.",
+     .run = distribution_by,
+     .data = &dirichlet_drawn},
+    {.name = "op.RandomPermutation.distribution",
+     .summary = "All permutations of four are equally likely.",
+     .run = permutations},
     {.name = "op.RandomNormal.without_seed",
      .summary = "Without a seed launches from sixteen threads at once have numbers of their own, which are normal.",
      .run = without_seed_direct,

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 
 #include "core/status.h"
+#include "ops/core/attribute.h"
 #include "ops/core/dims.h"
 #include "ops/elementwise/pointwise.h"
-#include "ops/movement/dropout.h"
 #include "ops/movement/fill.h"
 
 static LEATI_TYPE(type_ratio, "T1", LEATI_TYPES_REAL | LEAT_TYPE_FLOAT64);
@@ -19,10 +19,20 @@ static const leati_program programs[2] = {
     {.input_count = 2, .step_count = 1, .steps = {{LEAT_EW_ADD, {0, 1}}}},
     {.input_count = 3, .step_count = 2, .steps = {{LEAT_EW_ADD, {0, 1}}, {LEAT_EW_ADD, {3, 2}}}}};
 
+/* Whether training_mode is one false. */
+static bool is_inference(const leati_view *training) {
+  return training->count == 1 && *(const unsigned char *)training->data == 0;
+}
+
+/* A host that is refused here has another place to run it, later it has none. */
 static int32_t bias_dropout_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                      leat_error *err) {
+  (void)def;
   (void)device;
-  return leati_dropout_supports(def, desc, TRAINING, err);
+  leati_view known;
+  return !leati_is_given(desc, TRAINING) || (leati_constant(desc, TRAINING, &known) && is_inference(&known))
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "BiasDropout: training_mode is not a constant false");
 }
 
 static bool same_shape(const leati_view *a, const leati_view *b) {
@@ -40,7 +50,16 @@ static int32_t bias_dropout_infer(const leat_op *op, const leati_call *call, lea
   if (residual != NULL && !same_shape(residual, data)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "BiasDropout: the residual must have the shape of the data");
   }
-  return leati_dropout_infer(op, call, TRAINING, out, err);
+  const leati_view *const training = leati_input(call, TRAINING);
+  if (training != NULL && !is_inference(training)) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "BiasDropout: training_mode must be one false");
+  }
+  LEATI_TRY(leati_infer_same(op, call, out, err));
+  if (call->output_count > 1) {
+    LEATI_TRY(leati_infer_same(op, call, &out[1], err));
+    out[1].dtype = leati_dtype_of(LEAT_TYPE_BOOL);
+  }
+  return LEAT_OK;
 }
 
 static int32_t bias_dropout_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operators that give the same bytes another shape: Reshape, Flatten, Squeeze, Unsqueeze, Identity, and Dropout at
- * inference. */
+/* Operators that give the same bytes another shape: Reshape, Flatten, Squeeze, Unsqueeze, and Identity. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -10,13 +9,7 @@
 #include "ops/core/dims.h"
 #include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
-#include "ops/movement/dropout.h"
-#include "ops/movement/fill.h"
 
-static LEATI_TYPE(type_ratio, "T1", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
-static LEATI_TYPE(type_mask, "T2", LEAT_TYPE_BOOL);
-static LEATI_TYPE(type_old_mask, "T1", LEAT_TYPE_BOOL);
-static LEATI_TYPE(type_dropout, "T", LEAT_TYPE_FLOAT32 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16 | LEAT_TYPE_FLOAT64);
 static LEATI_ATTRIBUTE(attribute_allowzero, "allowzero", INT);
 static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
 static LEATI_ATTRIBUTE(attribute_shape, "shape", INTS);
@@ -181,40 +174,6 @@ static int32_t unsqueeze_infer(const leat_op *op, const leati_call *call, leat_s
   return LEAT_OK;
 }
 
-/* ---- Dropout ---------------------------------------------------------------------------------------------------- */
-
-static int32_t dropout_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
-                                leat_error *err) {
-  (void)device;
-  return leati_dropout_supports(def, desc, 2, err);
-}
-
-static int32_t dropout_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
-  return leati_dropout_infer(op, call, 2, out, err);
-}
-
-static int32_t dropout_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const leati_view *const mask = leati_output(call, 1);
-  LEATI_TRY(alias_plan(op, planner, call, err));
-  return mask == NULL ? LEAT_OK : leati_plan_fill(planner, mask, 1, err);
-}
-
-/* The mask has the type of the data, or is bool. */
-static int32_t old_dropout_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
-  LEATI_TRY(leati_infer_same(op, call, out, err));
-  if (call->output_count > 1) {
-    LEATI_TRY(leati_infer_same(op, call, &out[1], err));
-    out[1].dtype = leati_op_since_version(op) < 10 ? call->inputs[0].dtype : leati_dtype_of(LEAT_TYPE_BOOL);
-  }
-  return LEAT_OK;
-}
-
-static int32_t old_dropout_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const leati_view *const mask = leati_output(call, 1);
-  LEATI_TRY(alias_plan(op, planner, call, err));
-  return mask == NULL ? LEAT_OK : leati_plan_fill(planner, mask, 0, err);
-}
-
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* What was an attribute. */
@@ -224,21 +183,10 @@ static int32_t old_dropout_plan(const leat_op *op, leati_planner *planner, const
            LEATI_ATTRIBUTES(&attribute), .state_size = sizeof(reshape_state), .any_size = true,                      \
            .create = reshape_create, .infer = leati_adapted_infer, .plan = alias_plan, .view = alias_view,           \
            LEATI_ADAPTER(.inputs = {{&attribute, 1, required_}}, .infer = infer_))
-#define OLD_DROPOUT(versions, ...)                                                                              \
-  LEATI_OP("Dropout", "", versions, (1, 1), (1, 2), .info.flags = LEAT_OP_ALIAS, __VA_ARGS__, .any_size = true, \
-           .infer = old_dropout_infer, .plan = old_dropout_plan, .view = alias_view)
-
 static const leati_op_def ops[] = {
     LEATI_OP("Identity", "", (1, 25), (1, 1), (1, 1),
              LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same), LEATI_TYPES(&leati_type_moved),
              .any_size = true, .infer = leati_infer_same, .plan = alias_plan, .view = alias_view),
-    /* The ratio was an attribute, which matters in training alone, and the mask had zeros. */
-    OLD_DROPOUT((7, 7), LEATI_TYPES(&type_dropout), LEATI_OUTPUT_TYPES(0, 0)),
-    OLD_DROPOUT((10, 10), LEATI_TYPES(&type_dropout, &type_old_mask), LEATI_OUTPUT_TYPES(0, 1)),
-    LEATI_OP("Dropout", "", (12, 22), (1, 3), (1, 2), .info.flags = LEAT_OP_ALIAS, .info.host_inputs = 0x6,
-             LEATI_TYPES(&type_dropout, &type_ratio, &type_mask), LEATI_INPUT_TYPES(0, 1, 2), LEATI_OUTPUT_TYPES(0, 2),
-             .any_size = true, .supports = dropout_supports, .infer = dropout_infer, .plan = dropout_plan,
-             .view = alias_view),
     RESHAPED_BY_ATTRIBUTE("Reshape", (1, 1), attribute_shape, true, reshape_infer),
     LEATI_OP("Reshape", "", (5, 25), (2, 2), (1, 1),
              LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same), .info.host_inputs = 1u << 1,

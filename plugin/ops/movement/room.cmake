@@ -2,7 +2,7 @@
 # Operators that move elements, or look at shapes alone.
 leat_room(FAMILIES strided_view unfold_tensor concat pad depth_space trilu eye_like reshape bias_dropout shape
   constant_of_shape range
-  SOURCES dropout fill)
+  SOURCES fill)
 
 leat_kernel(segments segments.comp ITEMS 8 16 32 64 128)
 leat_kernel(pad pad.comp ITEMS 8 16 32 64 CONSTANTS mode)

@@ -893,8 +893,28 @@ typedef struct leat_event_api {
  *   place, n is r cos(a) and r sin(a), where a is 2 pi floor(w / 64) 2^-26 and r the root of -2 log(u), u being the
  *   first 24 significant bits of (v + 1) 2^-32; n is at most 2^-21 r off.
  * - Bernoulli gives 1 where w' is below the element, else 0; also for a NaN.
- * Of domain "leat", version 1, RandomNormal(offset?), RandomUniform(offset?) and Bernoulli(X, offset?) have the
- * attributes of ONNX's, `offset` and an integer as `seed`. */
+ * - Multinomial gives the first class whose weight, e to what it has below the largest of its row, and those before it
+ *   add up to more than w' times the sum of all; of several that are infinite each has the same weight. A row with a
+ *   NaN, or all of -infinity, gives class 0.
+ * - Dropout in training keeps an element where w' is not below the ratio, and divides it by 1 - ratio; the ratio is 0
+ * or more and less than 1. The mask has a true for what is kept. Of domain "leat", version 1, RandomNormal(offset?),
+ * RandomUniform(offset?) and Bernoulli(X, offset?) have the attributes of ONNX's, `offset` and an integer as `seed`.
+ * Dropout(X, offset?) is Dropout in training with the attribute `ratio` (0.5). The following have `seed` and `offset`,
+ * and their result is of the type and shape of the first input:
+ * - RandomExponential(rate, offset?) gives -log(u) / rate, of the word of each element as above, and
+ *   RandomGeometric(p, offset?) 1 more than the whole part of log(u) / log(1 - p). Of a parameter that is not above 0
+ *   both give NaN, of a p of 1 and more 1.
+ * - RandomGamma(alpha, offset?) gives numbers by Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables"
+ *   (2000): attempt k of element e has the words of the counter (e, k, stream), two for n = r cos(a), the third for the
+ *   u that is compared; there are 64 at most. Of an alpha below 1 the number of alpha + 1 times u^(1 / alpha), of the
+ *   fourth word, is given; of 0 0, of less NaN, above 10^18 alpha.
+ * - RandomBeta(alpha, beta, offset?), both of one shape, gives a / (a + b) of gamma distributed numbers a and b, the
+ *   attempts of b counting from 64, and RandomDirichlet(alpha, offset?) those of alpha divided by their sum along the
+ * last dimension, as softmax of their logarithms: also where they are too small for float32. RandomPermutation(offset?)
+ * gives 0 to `count` - 1 in an order that the words of the first four blocks say, k[0] to k[15]; of int64 or of int32,
+ * as `dtype` has it. Number e is permuted until it is less than `count` by (l, r) = (r, l ^ (f(r ^ k[i]) mod 2^h)) for
+ * i = 0 to 15, of its upper and its lower h bits, where 2^(2 h) is at least `count` and h at least 4; f(x) is x ^= x >>
+ * 16, x *= 0x85ebca6b, x ^= x >> 13, x *= 0xc2b2ae35, x ^= x >> 16 of 32 bits. */
 
 #define LEAT_MAX_RANK 8 /**< dimensions of a tensor at most */
 
