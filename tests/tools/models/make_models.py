@@ -74,11 +74,11 @@ def main():
          [("x", TensorProto.INT64, [1]), ("f", TensorProto.FLOAT, [6])],
          [("y", TensorProto.INT64, [None]), ("g", TensorProto.FLOAT, [2, 3])],
          [("shape", numpy.array([2, 3]))])
-    # Never the same twice, so that every run after the reference is wrong.
+    # Never the same twice, so that every run after the reference is wrong; Leat lacks the second operator.
     save("dice",
-         [node("RandomNormalLike", ["x"], ["y"], "throw")],
+         [node("RandomNormalLike", ["x"], ["t"], "throw"), node("Unique", ["t"], ["y"], "keep", sorted=0)],
          [("x", TensorProto.FLOAT, [8])],
-         [("y", TensorProto.FLOAT, [8])])
+         [("y", TensorProto.FLOAT, [None])])
     # A loop of 2^62 rounds: a run that does not end in anybody's lifetime.
     flag = helper.make_tensor_value_info("go", TensorProto.BOOL, [])
     step = helper.make_graph(
