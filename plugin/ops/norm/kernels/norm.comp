@@ -133,14 +133,17 @@ vec4 channels_of(uint64_t p, uint from, uint quad) {
   return values;
 }
 
+#define ROUND LEAT_JOIN(leat_round_, TYPE)
+vec4 rounded(vec4 x) { return vec4(ROUND(x.x), ROUND(x.y), ROUND(x.z), ROUND(x.w)); }
+
 // What is normalised is the sum as output 1 has it.
 vec4 load(uint quad) {
   vec4 values = four_of(args.x, base, quad);
   if (SKIP != 0) {
     values += SKIP == 1 ? four_of(args.skip, base, quad) : channels_of(args.skip, skip_base, quad);
-    values = WIDEN4(NARROW4(values));
+    values = rounded(values);
     if (args.addend != 0) {
-      values = WIDEN4(NARROW4(values + channels_of(args.addend, 0, quad)));
+      values = rounded(values + channels_of(args.addend, 0, quad));
     }
   }
   return values;
