@@ -33,9 +33,10 @@ float zero_of(uint column, uint block) {
     return ELEMENT(args.zeros, column * args.blocks + block);
   }
   if (ZEROS == LEAT_ZEROS_PACKED) {
-    const uint at = block * BITS;
-    const uint packed = uint(U8(args.zeros).v[column * args.zeros_bytes + (at >> 3)]);
-    return float(packed >> (at & 7) & ((1u << BITS) - 1));
+    // Written out for each width: with block * BITS, Mesa 26's lavapipe takes other places.
+    const uint at = BITS == 2 ? block >> 2 : BITS == 4 ? block >> 1 : block;
+    const uint packed = uint(U8(args.zeros).v[column * args.zeros_bytes + at]);
+    return float(BITS == 2 ? packed >> (block & 3) * 2 & 3u : BITS == 4 ? packed >> (block & 1) * 4 & 15u : packed);
   }
   return float(1u << (BITS - 1));
 }
