@@ -83,15 +83,17 @@ void main() {
     }
     barrier();
     const uint pivot = largest[0] < Scalar(0) ? k : where[0];  // of nothing but NaN the first
-    // Who has one of the two rows hands it over.
+    // Who has one of the two rows hands it over. A driver may read an element that all threads share for those too that
+    // have left the loop.
+    const uint last = args.columns - 1;
     if (pivot % THREADS == thread) {
       for (uint column = 0; column < args.columns; ++column) {
-        pivot_row[column] = held(pivot, column);
+        pivot_row[column] = held(pivot, min(column, last));
       }
     }
     if (k % THREADS == thread) {
       for (uint column = 0; column < args.columns; ++column) {
-        upper_row[column] = held(k, column);
+        upper_row[column] = held(k, min(column, last));
       }
     }
     barrier();
