@@ -74,10 +74,10 @@ static OrtStatus *ask_bodies(const asking *self, const OrtNode *node, const leat
 static OrtStatus *are_both(const asking *self, const OrtValueInfo *const *inputs, const char **names, size_t count,
                            uint64_t host_inputs, bool *out, bool *out_constant) {
   OrtStatus *status = NULL;
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     bool both = false, constant = true;
     status = inputs[i] ? self->runtime->ort->GetValueInfoName(inputs[i], &names[i]) : NULL;
-    for (size_t j = 0; j < i && names[i] && *names[i]; j++) {
+    for (size_t j = 0; j < i && names[i] && *names[i]; ++j) {
       const bool differ = leati_bit(host_inputs, i) != leati_bit(host_inputs, j);
       both = both || (differ && names[j] && strcmp(names[i], names[j]) == 0);
     }
@@ -163,7 +163,7 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
 
 /* Takes the nodes of a fused subgraph apart. */
 static void dissolve(leati_node_list *list, uint32_t subgraph) {
-  for (size_t i = 0; i < list->count; i++) {
+  for (size_t i = 0; i < list->count; ++i) {
     if (list->nodes[i].subgraph == subgraph) {
       list->nodes[i].subgraph = 0;
     }
@@ -176,7 +176,7 @@ static OrtStatus *claim_subgraph(const asking *self, leati_node_list *list, uint
                                  bool *claimed) {
   leat_error why = {.struct_size = sizeof(why)};
   size_t count = 0;
-  for (size_t i = 0; i < list->count; i++) {
+  for (size_t i = 0; i < list->count; ++i) {
     if (list->nodes[i].subgraph == subgraph) {
       members[count++] = list->nodes[i].node;
     }
@@ -203,7 +203,7 @@ static OrtStatus *claim_subgraphs(const asking *self, leati_node_list *list, uin
   leati_scratch scratch = {0};
   const OrtNode **members = leati_scratch_alloc(&scratch, list->count, sizeof(*members));
   OrtStatus *status = members ? NULL : leati_node_list_no_memory(self->runtime);
-  for (uint32_t subgraph = 1; subgraph <= count && !status; subgraph++) {
+  for (uint32_t subgraph = 1; subgraph <= count && !status; ++subgraph) {
     bool claimed = false;
     status = claim_subgraph(self, list, subgraph, members, &claimed);
     *out_count += claimed;
@@ -236,7 +236,7 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
   size_t arithmetic = 0;
   size_t between = 0;
   size_t joined = 0;
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     const leati_listed_node *node = &list->nodes[i];
     const bool on_host = node->on_host && node->subgraph == 0;
     const bool mine = node->info && !on_host && (node->subgraph != 0 || !node->fused_only);
@@ -279,13 +279,13 @@ static OrtStatus *gives_bulk(const asking *self, const OrtNode *node, bool *out)
              : count ? ort->Node_GetOutputs(node, values, count)
                      : NULL;
   }
-  for (size_t i = 0; i < count && !status && !*out; i++) {
+  for (size_t i = 0; i < count && !status && !*out; ++i) {
     leat_value_info value = {.ndim = -1};
     bool present = false, sayable = true;
     status = leati_description_of_value(&description, self->runtime, values[i], false, &value, &present, &sayable);
     const bool real = value.dtype.code == kDLFloat || value.dtype.code == kDLBfloat;
     double elements = 1.0;
-    for (int32_t j = 0; j < value.ndim; j++) {
+    for (int32_t j = 0; j < value.ndim; ++j) {
       elements *= value.shape[j] < 0 ? 1.0 : (double)value.shape[j];
     }
     *out = present && sayable && real && elements >= BULK_ELEMENTS;
@@ -304,7 +304,7 @@ static OrtStatus *is_heavy(const asking *self, const OrtGraph *body, leati_scrat
   if (!status) {
     status = !nodes ? leati_node_list_no_memory(self->runtime) : count ? ort->Graph_GetNodes(body, nodes, count) : NULL;
   }
-  for (size_t i = 0; i < count && !status && !*out; i++) {
+  for (size_t i = 0; i < count && !status && !*out; ++i) {
     leati_node_form form = {.since = 0};
     const char *taken_by = NULL;
     status = ort->Node_GetEpName(nodes[i], &taken_by);
@@ -323,7 +323,7 @@ static OrtStatus *has_heavy_sibling(const asking *self, bool *out) {
   const OrtGraph **bodies = NULL;
   size_t count = 0;
   OrtStatus *status = leati_control_flow_bodies(self->runtime, self->parent, &scratch, &bodies, &count);
-  for (size_t i = 0; i < count && !status && !*out; i++) {
+  for (size_t i = 0; i < count && !status && !*out; ++i) {
     status = is_heavy(self, bodies[i], &scratch, out);
   }
   leati_scratch_clear(&scratch);
@@ -338,7 +338,7 @@ static OrtStatus *find_work(const asking *self, const leati_node_list *list, boo
   OrtStatus *status = NULL;
   bool whole = true;
   *has = false;
-  for (size_t i = 0; i < list->count && !*has; i++) {
+  for (size_t i = 0; i < list->count && !*has; ++i) {
     const leat_op_info *info = list->nodes[i].info;
     *has = info && (info->flags & LEAT_OP_HEAVY) != 0;
     whole = whole && info;
@@ -346,7 +346,7 @@ static OrtStatus *find_work(const asking *self, const leati_node_list *list, boo
   if (whole && !*has) {
     status = has_heavy_sibling(self, has);
   }
-  for (size_t i = 0; i < list->count && whole && !*has && !status; i++) {
+  for (size_t i = 0; i < list->count && whole && !*has && !status; ++i) {
     status = gives_bulk(self, list->nodes[i].node, has);
   }
   return status;
@@ -396,7 +396,7 @@ static OrtStatus *find_unrunnable(const asking *self, const OrtGraph *graph, con
   OrtStatus *status = nodes ? NULL : leati_node_list_no_memory(self->runtime);
   size_t count = 0;
   *out = NULL;
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     const char *taken_by = NULL;
     const bool asked = supported == (list->nodes[i].info != NULL);
     status = asked ? self->runtime->ort->Node_GetEpName(list->nodes[i].node, &taken_by) : NULL;
@@ -434,7 +434,7 @@ static OrtStatus *weigh_body(const asking *self, const OrtGraph *graph, const le
     status = find_unrunnable(self, graph, list, true, &node, &why);
     *worth = node != NULL;
   }
-  for (size_t i = 0; i < list->count && !status && !*worth; i++) {
+  for (size_t i = 0; i < list->count && !status && !*worth; ++i) {
     if (list->nodes[i].info) {
       status = tell_why(self, list->nodes[i].node,
                         "the body that it is in has no matrix product, convolution or attention that Leat runs, and "
@@ -448,7 +448,7 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
                           const leati_capability_wishes *wishes) {
   bool runs = true, worth = true;
   OrtStatus *status = leati_node_list_read(list, self->runtime, graph);
-  for (size_t i = 0; i < list->count && !status; i++) {
+  for (size_t i = 0; i < list->count && !status; ++i) {
     leati_listed_node *const node = &list->nodes[i];
     status = ask_node(self, node->node, &node->info, &node->fused_only);
   }

@@ -52,7 +52,7 @@ OrtStatus *leati_control_flow_has_body(const leati_runtime *runtime, const OrtNo
     status = runtime->ort->Node_GetDomain(parent, &domain);
   }
   *out = false;
-  for (uint32_t i = 0; i < LEATI_CONTROL_FLOW_COUNT && !status && !*out; i++) {
+  for (uint32_t i = 0; i < LEATI_CONTROL_FLOW_COUNT && !status && !*out; ++i) {
     *out = strcmp(type, infos[i].name) == 0 && (domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0);
   }
   return status;
@@ -78,7 +78,7 @@ static OrtStatus *concat_on(leati_shared_device *device, leat_stream *stream, co
                             size_t count, char *output, size_t size) {
   OrtStatus *status = NULL;
   const size_t each = count != 0 ? size / count : 0;
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     size_t bytes = 0;
     status = device->runtime->ort->GetTensorSizeInBytes(values[i], &bytes);
     if (!status && (bytes != each || size % count != 0)) {
@@ -138,7 +138,7 @@ typedef struct transposition {
 static bool join_dimensions(const size_t *permutation, size_t rank, const int64_t *dims, transposition *out) {
   size_t firsts[LEAT_MAX_RANK];
   *out = (transposition){.rank = 0};
-  for (size_t i = 0; i < rank; i++) {
+  for (size_t i = 0; i < rank; ++i) {
     const bool follows = i != 0 && permutation[i] == permutation[i - 1] + 1;
     if (!follows && out->rank == LEAT_MAX_RANK) {
       return false;
@@ -149,9 +149,9 @@ static bool join_dimensions(const size_t *permutation, size_t rank, const int64_
     }
     out->to[out->rank - 1] *= dims[permutation[i]];
   }
-  for (size_t i = 0; i < out->rank; i++) {
+  for (size_t i = 0; i < out->rank; ++i) {
     size_t before = 0;
-    for (size_t j = 0; j < out->rank; j++) {
+    for (size_t j = 0; j < out->rank; ++j) {
       before += firsts[j] < firsts[i];
     }
     out->axes[i] = (int64_t)before;
@@ -286,7 +286,7 @@ OrtStatus *ORT_API_CALL leati_control_flow_create(void *state, const OrtKernelIn
 static OrtStatus *are_held(const leati_runtime *runtime, const OrtValueInfo *const *values, size_t count, bool *out) {
   const OrtApi *ort = runtime->ort;
   OrtStatus *status = NULL;
-  for (size_t i = 0; i < count && !status && *out; i++) {
+  for (size_t i = 0; i < count && !status && *out; ++i) {
     const char *name = NULL;
     const OrtTypeInfo *type = NULL;
     const OrtTensorTypeAndShapeInfo *tensor = NULL;
@@ -355,7 +355,7 @@ static OrtStatus *look_into(const leati_runtime *runtime, const OrtGraph *body, 
   if (!status) {
     status = are_held(runtime, values, input_count + output_count, held);
   }
-  for (size_t i = 0; i < count && !status && !*taken; i++) {
+  for (size_t i = 0; i < count && !status && !*taken; ++i) {
     const char *taken_by = NULL;
     status = ort->Node_GetEpName(nodes[i], &taken_by);
     *taken = taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) == 0;
@@ -383,7 +383,7 @@ OrtStatus *leati_control_flow_refusal(const leati_runtime *runtime, const OrtNod
   if (!status) {
     status = are_ends_held(runtime, node, &scratch, &held);
   }
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     status = look_into(runtime, bodies[i], &scratch, &held, &taken);
   }
   leati_scratch_clear(&scratch);
@@ -404,7 +404,7 @@ static OrtStatus *find_first(const leati_runtime *runtime, const OrtGraph *body,
     return status;
   }
   status = values ? ort->Graph_GetOutputs(body, values, count) : no_memory(runtime);
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < count && !status; ++i) {
     const char *name = NULL;
     status = ort->GetValueInfoName(values[i], &name);
     if (i == 0) {

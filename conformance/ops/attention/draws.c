@@ -28,7 +28,7 @@ static void attention(leati_draw *d) {
   const int64_t width = head_size(d, 1);
   const int64_t past = leati_draw_chance(d, 30) ? leati_draw_int(d, 0, 40) : -1;
   const int64_t counts[3] = {heads, shared, shared}, sizes[3] = {depth, depth, width};
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 3; ++k) {
     const int64_t positions = k == 0 ? queries : keys;
     const int64_t side_by_side[3] = {batch, positions, counts[k] * sizes[k]};
     const int64_t apart[4] = {batch, counts[k], positions, sizes[k]};
@@ -51,10 +51,12 @@ static void attention(leati_draw *d) {
     leati_draw_attribute_int(d, "q_num_heads", heads);
     leati_draw_attribute_int(d, "kv_num_heads", shared);
   }
-  if (leati_draw_chance(d, 40))
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
-  if (leati_draw_chance(d, 20))
+  }
+  if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
+  }
   leati_draw_attribute_int(d, "is_causal", leati_draw_int(d, 0, 1));
 }
 
@@ -105,10 +107,12 @@ static void added(leati_draw *d, uint64_t type, const score_sizes *s) {
 static void multi_head_attributes(leati_draw *d, int64_t heads, bool may_be_causal) {
   leati_draw_attribute_int(d, "num_heads", heads);
   leati_draw_attribute_int(d, "unidirectional", may_be_causal && leati_draw_chance(d, 50));
-  if (leati_draw_chance(d, 40))
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
-  if (leati_draw_chance(d, 30))
+  }
+  if (leati_draw_chance(d, 30)) {
     leati_draw_attribute_float(d, "mask_filter_value", g_rand_double_range(d->rand, -9, 0));
+  }
 }
 
 /* A number of positions that count, and perhaps which of some beams had each. */
@@ -140,7 +144,7 @@ static void multi_head(leati_draw *d) {
   } else {
     leati_draw_input(d, type, 3, (const int64_t[3]){s.batch, s.queries, s.heads * depth})->plain = true;
   }
-  for (int k = 1; k < 3; k++) {
+  for (int k = 1; k < 3; ++k) {
     const int64_t size = k == 1 ? depth : width;
     if (form == 0 || (form == 1 && k == 2)) {
       leati_draw_absent(d);
@@ -209,8 +213,9 @@ static void projected(leati_draw *d) {
                               (const int64_t[3]){s.heads * depth, s.heads * depth, s.heads * width});
   }
   d->output_count = width == depth && leati_draw_chance(d, 60) ? 2 : 1;
-  if (leati_draw_chance(d, 10))
+  if (leati_draw_chance(d, 10)) {
     leati_draw_attribute_int(d, "rotary_embedding_dim", 32);
+  }
   leati_draw_attribute_int(d, "do_rotary", leati_draw_chance(d, 95) ? 0 : 1);
   multi_head_attributes(d, s.heads, !by_position);
 }
@@ -229,15 +234,15 @@ static void q_attention(leati_draw *d) {
   leati_draw_input(d, x, 3, (const int64_t[3]){s.batch, s.queries, size});
   leati_draw_input(d, w, 2, (const int64_t[2]){size, all});
   leati_draw_input(d, type, 1, &all)->plain = true;
-  for (uint32_t i = 0; i < 2; i++) {
+  for (uint32_t i = 0; i < 2; ++i) {
     leati_draw_tensor *const scale = leati_draw_input(d, type, i == 0 ? 0 : 1, scales);
     scale->plain = true;
-    for (int64_t k = 0; k < scale->count; k++) {
+    for (int64_t k = 0; k < scale->count; ++k) {
       leati_draw_set(scale, k, 1.0 / (double)leati_draw_int(d, 4, 16));
     }
   }
   const bool by_position = key_mask(d, &s, true);
-  for (uint32_t i = 0; i < 2; i++) {
+  for (uint32_t i = 0; i < 2; ++i) {
     if (leati_draw_chance(d, 60)) {
       leati_draw_input(d, i == 0 ? x : w, i == 0 ? 0 : 1, leati_draw_chance(d, 50) ? scales : &one);
     } else {
@@ -256,13 +261,14 @@ static void q_attention(leati_draw *d) {
 static void relative_bias(leati_draw *d) {
   const int64_t both = leati_draw_int(d, 0, 1), buckets = leati_draw_int(d, 2, 20) * (1 + both);
   leati_draw_input(d, leati_draw_type(d, "T"), 2, (const int64_t[2]){buckets, leati_draw_int(d, d->empty ? 0 : 1, 3)});
-  for (uint32_t i = 0; i < 2; i++) {
+  for (uint32_t i = 0; i < 2; ++i) {
     leati_draw_set(leati_draw_input(d, LEAT_TYPE_INT64, (int32_t)leati_draw_int(d, 0, 1), (const int64_t[1]){1}), 0,
                    (double)leati_draw_int(d, d->empty ? 0 : 1, 40));
   }
   leati_draw_attribute_int(d, "max_distance", buckets / (1 + both) / 2 + leati_draw_int(d, 1, 60));
-  if (both || leati_draw_chance(d, 50))
+  if (both || leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "is_bidirectional", both);
+  }
 }
 
 /* Of attention of groups: positions of angles, what is added to scores, and sinks, each perhaps. `sizes`: batches,
@@ -283,8 +289,9 @@ static void group_query_more(leati_draw *d, uint64_t type, const int64_t sizes[4
   if (leati_draw_chance(d, 30)) {
     leati_draw_input(d, type, 1, &sizes[1])->plain = true;
   }
-  if (leati_draw_chance(d, 30))
+  if (leati_draw_chance(d, 30)) {
     leati_draw_attribute_int(d, "smooth_softmax", leati_draw_int(d, -1, 1));
+  }
 }
 
 /* Queries, keys and values, perhaps packed, behind a cache that has room for them or not. */
@@ -302,18 +309,20 @@ static void group_query(leati_draw *d) {
   const bool rotates = leati_draw_chance(d, 60);
   const int64_t all = packed ? heads + 2 * shared : heads;
   leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, all * size})->plain = true;
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 2; ++k) {
     if (packed) {
       leati_draw_absent(d);
     } else {
       leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, shared * size})->plain = true;
     }
   }
-  for (int k = 0; k < 2; k++)
+  for (int k = 0; k < 2; ++k) {
     leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, size})->plain = true;
+  }
   leati_draw_tensor *lengths = leati_draw_input(d, LEAT_TYPE_INT32, 1, &batch);
-  for (int64_t k = 0; k < batch; k++)
+  for (int64_t k = 0; k < batch; ++k) {
     leati_draw_set(lengths, k, (double)leati_draw_int(d, -2, total + 2));
+  }
   leati_draw_set(leati_draw_input(d, LEAT_TYPE_INT32, 1, (const int64_t[1]){1}), 0, (double)total);
   if (rotates) {
     const int64_t angles[2] = {total + leati_draw_int(d, 0, 3), leati_draw_int(d, 1, size / 2)};
@@ -321,15 +330,17 @@ static void group_query(leati_draw *d) {
     leati_draw_input(d, type, 2, angles)->plain = true;
   }
   if (leati_draw_chance(d, 40)) {
-    for (int k = rotates ? 2 : 0; k < 2; k++)
+    for (int k = rotates ? 2 : 0; k < 2; ++k) {
       leati_draw_absent(d);
+    }
     group_query_more(d, type, (const int64_t[4]){batch, heads, fresh, total});
   }
   leati_draw_attribute_int(d, "num_heads", heads);
   leati_draw_attribute_int(d, "kv_num_heads", shared);
   leati_draw_attribute_int(d, "do_rotary", rotates);
-  if (leati_draw_chance(d, 40))
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_int(d, "rotary_interleaved", 1);
+  }
   if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_int(d, "local_window_size", leati_draw_int(d, 1, 40));
   } else {
@@ -338,16 +349,21 @@ static void group_query(leati_draw *d) {
   /* What asks for nothing, but for epsilons of norms that are not there. */
   static const char *const numbers[] = {"sliding_window_cache", "qk_output", "kv_cache_bit_width"};
   static const char *const epsilons[] = {"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"};
-  if (leati_draw_chance(d, 20))
+  if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_int(d, numbers[leati_draw_int(d, 0, 2)], 0);
-  if (leati_draw_chance(d, 20))
+  }
+  if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_float(d, epsilons[leati_draw_int(d, 0, 2)], 1e-5);
-  if (leati_draw_chance(d, 20))
+  }
+  if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_string(d, leati_draw_chance(d, 50) ? "k_quant_type" : "v_quant_type", "NONE");
-  if (leati_draw_chance(d, 40))
+  }
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
-  if (leati_draw_chance(d, 20))
+  }
+  if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
+  }
   d->output_count = leati_draw_chance(d, 80) ? 3 : 1;
 }
 
@@ -371,26 +387,29 @@ static void rotary(leati_draw *d) {
       d, type, flat ? 3 : 4,
       flat ? (const int64_t[4]){batch, rows, heads * size, 0} : (const int64_t[4]){batch, heads, rows, size});
   const int64_t together[3] = {batch, rows, pairs}, any[2] = {positions, pairs};
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 3; ++k) {
     if (k == (microsoft ? 0 : 2)) {
       if (!numbered) {
         continue;
       }
       leati_draw_tensor *ids = leati_draw_input(d, LEAT_TYPE_INT64, counted ? 1 : 2,
                                                 counted ? (const int64_t[2]){1, 0} : (const int64_t[2]){batch, rows});
-      for (int64_t i = 0; i < (counted ? 1 : batch * rows); i++) {
+      for (int64_t i = 0; i < (counted ? 1 : batch * rows); ++i) {
         leati_draw_set(ids, i, (double)leati_draw_int(d, -2, positions + 2));
       }
     } else {
       leati_draw_input(d, type, numbered ? 2 : 3, numbered ? any : together);
     }
   }
-  if (!microsoft || partly || leati_draw_chance(d, 50))
+  if (!microsoft || partly || leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "num_heads", heads);
-  if (partly)
+  }
+  if (partly) {
     leati_draw_attribute_int(d, "rotary_embedding_dim", 2 * pairs);
-  if (leati_draw_chance(d, 40))
+  }
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_int(d, "interleaved", 1);
+  }
 }
 
 /* A tensor with an even last dimension, and two that broadcast to it. */
@@ -401,10 +420,10 @@ static void fused_rotary(leati_draw *d) {
   leati_draw_dims(d, rank, dims);
   dims[rank - 1] = 2 * leati_draw_int(d, 1, 20);
   leati_draw_input(d, type, rank, dims);
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 2; ++k) {
     const int32_t missing = (int32_t)leati_draw_int(d, 0, rank - 1);
     int64_t of[4];
-    for (int32_t i = missing; i < rank; i++) {
+    for (int32_t i = missing; i < rank; ++i) {
       of[i - missing] = leati_draw_chance(d, 20) ? 1 : dims[i];
     }
     leati_draw_input(d, type, rank - missing, of);
@@ -427,15 +446,17 @@ static void fused_attention(leati_draw *d) {
                             leati_draw_int(d, 1, 40)};
   const int64_t keys = leati_draw_int(d, least, 40);
   const int64_t width = leati_draw_int(d, 1, 40);
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 4; ++k) {
     const int64_t own[4] = {sizes[0], k == 0 ? heads : kv_heads, k == 0 ? sizes[2] : keys, k == 2 ? width : sizes[3]};
     int64_t dims[4];
     int32_t rank = 0;
-    for (const char *letter = layouts[which][k]; *letter != '\0'; letter++)
+    for (const char *letter = layouts[which][k]; *letter != '\0'; ++letter) {
       dims[rank++] = *letter == 'x' ? own[1] * own[3] : own[strchr(letters, *letter) - letters];
+    }
     leati_draw_attribute_string(d, names[k], layouts[which][k]);
-    if (k < 3)
+    if (k < 3) {
       leati_draw_input(d, type, rank, dims)->plain = true;
+    }
   }
   if (leati_draw_chance(d, 60)) {
     const int64_t scores[4] = {sizes[0], heads, sizes[2], keys};
@@ -450,10 +471,12 @@ static void fused_attention(leati_draw *d) {
   }
   leati_draw_attribute_int(d, "q_num_heads", heads);
   leati_draw_attribute_int(d, "kv_num_heads", kv_heads);
-  if (leati_draw_chance(d, 40))
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
-  if (leati_draw_chance(d, 30))
+  }
+  if (leati_draw_chance(d, 30)) {
     leati_draw_attribute_int(d, "nan_to_zero", 1);
+  }
 }
 
 const leati_draw_entry leati_draws_attention[] = {

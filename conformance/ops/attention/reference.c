@@ -53,7 +53,7 @@ static bool read_operand(leati_ref_node *node, uint32_t at, const char *name, in
   if (x->rank != (int32_t)strlen(out->layout)) {
     return leati_ref_fail(node, "%s: input %u is not \"%s\"", node->name, at, out->layout);
   }
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     if (out->layout[d] == 'x') {
       if (heads < 1 || x->dims[d] % heads != 0) {
         return leati_ref_fail(node, "%s: heads do not divide a dimension", node->name);
@@ -111,7 +111,7 @@ static int64_t mask_place(const attention *a, const int64_t at[4]) {
   const char *layout = a->q.layout;
   int64_t index[4];
   int32_t rank = 0;
-  for (int32_t d = 0; d < 4; d++) {
+  for (int32_t d = 0; d < 4; ++d) {
     if (d > 1 || strchr(layout, 'x') != NULL || strchr(layout, letters[d]) != NULL) {
       index[rank++] = at[d];
     }
@@ -188,7 +188,7 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
   double sum = 0;
   double magnitude = 0;
   double wrong = 0;
-  for (int64_t e = 0; e < a->q.size; e++) {
+  for (int64_t e = 0; e < a->q.size; ++e) {
     const int64_t in_q = place_of(&a->q, at[0], at[1], at[2], e);
     const int64_t in_k = place_of(&a->k, at[0], at[1] / share, at[3], e);
     const double product = a->q.f[in_q] * a->k.f[in_k];
@@ -226,7 +226,7 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
   const double sink = a->sinks != NULL ? a->sinks->f[at[1]] : a->smooth ? 0 : -INFINITY;
   double top = sink;
   bool taken = false;
-  for (int64_t j = 0; j < keys; j++) {
+  for (int64_t j = 0; j < keys; ++j) {
     const int64_t here[4] = {at[0], at[1], at[2], j};
     if (score_of(a, here, &scores[j], &offs[j])) {
       taken = true;
@@ -238,7 +238,7 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
   const double base = top == -INFINITY ? 0 : top;
   double total = exp(sink - base);
   double total_off = total > 0 ? total * (3 + 3 * fabs(sink - base) + 4 * tiles) * LEATI_REF_ULP + FLT_MIN : 0;
-  for (int64_t j = 0; j < keys; j++) {
+  for (int64_t j = 0; j < keys; ++j) {
     const double d = scores[j] - base;
     scores[j] = exp(d);
     offs[j] = scores[j] > 0 ? scores[j] * (expm1(offs[j]) + (3 + 3 * fabs(d) + 4 * tiles) * LEATI_REF_ULP) : 0;
@@ -252,11 +252,11 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
   if (a->guarded && isnan(total)) {
     total = 0;
   }
-  for (int64_t e = 0; e < a->v.size; e++) {
+  for (int64_t e = 0; e < a->v.size; ++e) {
     double sum = 0;
     double magnitude = 0;
     double off = 0;
-    for (int64_t j = 0; j < keys; j++) {
+    for (int64_t j = 0; j < keys; ++j) {
       const double v = a->v.f[place_of(&a->v, at[0], at[1] / share, j, e)];
       sum += scores[j] != 0 ? scores[j] * v : 0;
       magnitude += scores[j] != 0 ? scores[j] * fabs(v) : 0;
@@ -299,18 +299,18 @@ static bool attend_all(leati_ref_node *node, attention *a) {
   const int64_t sizes[4] = {q->batch, q->heads, q->positions, v->size};
   int64_t dims[4];
   int32_t rank = 0;
-  for (const char *letter = result.layout; *letter != '\0'; letter++) {
+  for (const char *letter = result.layout; *letter != '\0'; ++letter) {
     dims[rank++] = *letter == 'x' ? q->heads * v->size : sizes[strchr(letters, *letter) - letters];
   }
   leati_ref_tensor *y = &node->outputs[0];
   const leati_ref_type type = float_of(node);
   leati_ref_tensor_init(y, type, rank, dims);
   set_type(a, type);
-  double *scores = leati_ref_alloc(k->positions + 1, sizeof *scores);
-  double *offs = leati_ref_alloc(k->positions + 1, sizeof *offs);
-  for (int64_t b = 0; b < q->batch; b++) {
-    for (int64_t h = 0; h < q->heads; h++) {
-      for (int64_t s = 0; s < q->positions; s++) {
+  double *scores = leati_ref_alloc(k->positions + 1, sizeof(*scores));
+  double *offs = leati_ref_alloc(k->positions + 1, sizeof(*offs));
+  for (int64_t b = 0; b < q->batch; ++b) {
+    for (int64_t h = 0; h < q->heads; ++h) {
+      for (int64_t s = 0; s < q->positions; ++s) {
         attend(a, (const int64_t[4]){b, h, s, 0}, scores, offs, &result, y);
       }
     }
@@ -335,7 +335,7 @@ static bool append(leati_ref_node *node, const attention *a, const leati_ref_ten
     return leati_ref_fail(node, "%s: past and new positions do not go together", node->name);
   }
   leati_ref_tensor_init(out, float_of(node), 4, dims);
-  for (int64_t i = 0; i < out->count; i++) {
+  for (int64_t i = 0; i < out->count; ++i) {
     const int64_t e = i % dims[3];
     const int64_t s = i / dims[3] % positions;
     const int64_t h = i / dims[3] / positions % dims[1];
@@ -363,7 +363,7 @@ static bool append(leati_ref_node *node, const attention *a, const leati_ref_ten
 
 /* Keys and values with earlier ones before them are outputs 1 and 2, if they are wanted. */
 static void give_present(leati_ref_node *node, bool done, leati_ref_tensor present[2]) {
-  for (uint32_t o = 0; o < 2; o++) {
+  for (uint32_t o = 0; o < 2; ++o) {
     if (done && 1 + o < node->output_count) {
       node->outputs[1 + o] = present[o];
     } else {
@@ -449,7 +449,7 @@ static int64_t number_of(const leati_ref_tensor *x) {
 static void add_bias(operand *x, leati_ref_type type, const double *bias, leati_ref_tensor *out) {
   const int64_t dims[4] = {x->batch, x->heads, x->positions, x->size};
   leati_ref_tensor_init(out, type, 4, dims);
-  for (int64_t i = 0; i < out->count; i++) {
+  for (int64_t i = 0; i < out->count; ++i) {
     const int64_t e = i % dims[3];
     const int64_t s = i / dims[3] % dims[2];
     const int64_t h = i / dims[3] / dims[2] % dims[1];
@@ -473,7 +473,7 @@ static void gather(const leati_ref_tensor *past, const leati_ref_tensor *origins
   const int64_t beams = origins->dims[1];
   const int64_t positions = origins->dims[2];
   leati_ref_tensor_init(out, type, 4, past->dims);
-  for (int64_t i = 0; i < out->count; i++) {
+  for (int64_t i = 0; i < out->count; ++i) {
     int64_t at[4];
     leati_ref_unravel(4, past->dims, i, at);
     if (at[2] < positions) {
@@ -491,7 +491,7 @@ static bool fits(const leati_ref_node *node, const attention *a, const earlier *
   const int64_t queries = a->q.positions;
   const int64_t keys = past->count + a->k.positions;
   bool good = a->k.batch == batches && a->k.positions == a->v.positions && a->q.heads == a->k.heads;
-  for (uint32_t i = 0; i < 2 && past->given; i++) {
+  for (uint32_t i = 0; i < 2 && past->given; ++i) {
     const leati_ref_tensor *part = &past->parts[i];
     const operand *with = i == 0 ? &a->k : &a->v;
     good = good && part->rank == 4 && part->dims[0] == with->batch && part->dims[1] == with->heads &&
@@ -526,14 +526,14 @@ static bool attend_multi_head(leati_ref_node *node, attention *a, const earlier 
   if (!fits(node, a, past, added, square)) {
     return leati_ref_fail(node, "%s: inputs do not go together", node->name);
   }
-  for (uint32_t i = 0; i < 3; i++) {
+  for (uint32_t i = 0; i < 3; ++i) {
     width += parts[i]->heads * parts[i]->size;
   }
   if (bias != NULL && (bias->rank != 1 || bias->count != width)) {
     return leati_ref_fail(node, "%s: no such bias", node->name);
   }
   int64_t first = 0;
-  for (uint32_t i = 0; i < 3 && bias != NULL; i++) {
+  for (uint32_t i = 0; i < 3 && bias != NULL; ++i) {
     const int64_t count = parts[i]->heads * parts[i]->size;
     if (i == 0 || !of_queries) {
       add_bias(parts[i], type, bias->f + first, &biased[i]);
@@ -547,7 +547,7 @@ static bool attend_multi_head(leati_ref_node *node, attention *a, const earlier 
   a->mask = leati_ref_input(node, added);
   a->offset = past->count;
   a->most = keys;
-  for (uint32_t i = 0; i < 2 && done; i++) {
+  for (uint32_t i = 0; i < 2 && done; ++i) {
     const leati_ref_tensor *own = past->given ? &past->parts[i] : NULL;
     operand fresh = *parts[1 + i];
     done = append(node, &plain, own, &fresh, room, keys, &present[i]);
@@ -559,10 +559,10 @@ static bool attend_multi_head(leati_ref_node *node, attention *a, const earlier 
     *parts[1 + i] = fresh;
   }
   done = done && attend_all(node, a);
-  for (uint32_t i = 0; i < 3; i++) {
+  for (uint32_t i = 0; i < 3; ++i) {
     leati_ref_tensor_clear(&biased[i]);
   }
-  for (uint32_t i = 0; i < 2; i++) {
+  for (uint32_t i = 0; i < 2; ++i) {
     leati_ref_tensor_clear(&gathered[i]);
     leati_ref_tensor_clear(&used[i]);
   }
@@ -593,7 +593,7 @@ static bool read_multi_head(leati_ref_node *node, int64_t heads, attention *a) {
   const leati_ref_tensor *value = leati_ref_input(node, 2);
   operand *const all[3] = {&a->q, &a->k, &a->v};
   if (key == NULL && value == NULL && is_packed(query, heads, 3)) {
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; ++i) {
       *all[i] = packed(query, i);
     }
     return true;
@@ -602,7 +602,7 @@ static bool read_multi_head(leati_ref_node *node, int64_t heads, attention *a) {
     return leati_ref_fail(node, "%s: no such queries", node->name);
   }
   if (value == NULL && is_packed(key, heads, 2)) {
-    for (uint32_t i = 1; i < 3; i++) {
+    for (uint32_t i = 1; i < 3; ++i) {
       *all[i] = packed(key, i - 1);
     }
     return true;
@@ -625,7 +625,7 @@ static bool run_multi_head(leati_ref_node *node) {
       !read_multi_head(node, leati_ref_int(node, "num_heads", 0), &a)) {
     return leati_ref_fail(node, "%s: operands do not go together", node->name);
   }
-  for (uint32_t i = 0; i < 2 && past.given; i++) {
+  for (uint32_t i = 0; i < 2 && past.given; ++i) {
     past.parts[i] = *leati_ref_input(node, 6 + i);
     past.count = past.parts[i].rank == 4 ? past.parts[i].dims[2] : 0;
   }
@@ -674,11 +674,11 @@ static bool project(leati_ref_node *node, const projected_inputs *at, leati_ref_
   const int64_t depth = w->dims[0];
   const int64_t width = w->dims[1];
   leati_ref_tensor_init(out, (bytes ? bias : x)->type, 3, (const int64_t[3]){x->dims[0], x->dims[1], width});
-  for (int64_t i = 0; i < out->count; i++) {
+  for (int64_t i = 0; i < out->count; ++i) {
     const int64_t column = i % width;
     const double own = bias != NULL ? bias->f[column] : 0;
     leati_ref_products sum = {0};
-    for (int64_t k = 0; k < depth; k++) {
+    for (int64_t k = 0; k < depth; ++k) {
       const int64_t in_x = i / width * depth + k, in_w = k * width + column;
       const double a = bytes ? (double)x->i[in_x] - small_at(x_zero, 0, 0) : x->f[in_x];
       const double b = bytes ? (double)w->i[in_w] - small_at(w_zero, column, 0) : w->f[in_w];
@@ -703,7 +703,7 @@ static leati_ref_tensor half_of(const leati_ref_tensor *both, int64_t which) {
   half.rank = 4;
   half.count = both->count / 2;
   half.f = both->f + which * half.count;
-  memcpy(half.dims, both->dims + 1, 4 * sizeof half.dims[0]);
+  memcpy(half.dims, both->dims + 1, 4 * sizeof(half.dims[0]));
   return half;
 }
 
@@ -724,7 +724,7 @@ static bool run_projected(leati_ref_node *node, const projected_inputs *at) {
   operand *const parts[3] = {&a.q, &a.k, &a.v};
   int64_t first = 0;
   bool done = true;
-  for (uint32_t i = 0; i < 3; i++) {
+  for (uint32_t i = 0; i < 3; ++i) {
     const int64_t width = leati_ref_ints_at(node, "qkv_hidden_sizes", i, projection.dims[2] / 3);
     done = done && width > 0 && width % heads == 0;
     *parts[i] = columns_of(&projection, first, heads, width / heads);
@@ -733,7 +733,7 @@ static bool run_projected(leati_ref_node *node, const projected_inputs *at) {
   }
   done = done && first == projection.dims[2] && a.q.size == a.k.size &&
          (both == NULL || (both->rank == 5 && both->dims[0] == 2)) && (node->output_count < 2 || a.k.size == a.v.size);
-  for (uint32_t i = 0; i < 2 && done && past.given; i++) {
+  for (uint32_t i = 0; i < 2 && done && past.given; ++i) {
     past.parts[i] = half_of(both, i);
     past.count = both->dims[3];
   }
@@ -749,7 +749,7 @@ static bool run_projected(leati_ref_node *node, const projected_inputs *at) {
     const int64_t *d = present[0].dims;
     leati_ref_tensor *y = &node->outputs[1];
     leati_ref_tensor_init(y, projection.type, 5, (const int64_t[5]){2, d[0], d[1], d[2], d[3]});
-    for (int64_t i = 0; i < y->count; i++) {
+    for (int64_t i = 0; i < y->count; ++i) {
       const leati_ref_tensor *from = &present[i / (y->count / 2)];
       y->f[i] = from->f[i % from->count];
       y->bound[i] = from->bound[i % from->count];
@@ -786,7 +786,7 @@ static bool read_group(leati_ref_node *node, int64_t heads, int64_t kv_heads, at
     return leati_ref_fail(node, "%s: no such heads", node->name);
   }
   const int64_t size = query->dims[2] / all;
-  for (uint32_t i = 1; i < 3 && key != NULL; i++) {
+  for (uint32_t i = 1; i < 3 && key != NULL; ++i) {
     const leati_ref_tensor *x = leati_ref_input(node, i);
     if (x->rank != 3 || x->dims[0] != query->dims[0] || x->dims[1] != query->dims[1] || x->dims[2] != kv_heads * size) {
       return leati_ref_fail(node, "%s: keys and values do not go with the queries", node->name);
@@ -855,11 +855,11 @@ static bool normalise(leati_ref_node *node, const leati_ref_tensor *weights, con
     return leati_ref_fail(node, "%s: no such norm", node->name);
   }
   leati_ref_tensor_init(out, node->inputs[0]->type, 4, dims);
-  for (int64_t i = 0; i < out->count; i++) {
+  for (int64_t i = 0; i < out->count; ++i) {
     int64_t at[4];
     double squares = 0;
     leati_ref_unravel(4, dims, i, at);
-    for (int64_t e = 0; e < x->size; e++) {
+    for (int64_t e = 0; e < x->size; ++e) {
       const double own = x->f[place_of(x, at[0], at[1], at[2], e)];
       squares += own * own;
     }
@@ -893,7 +893,7 @@ static bool rotate(leati_ref_node *node, const attention *a, operand *x, leati_r
                    .pairs = cosines->dims[1]};
   const int64_t dims[4] = {x->batch, x->heads, x->positions, x->size};
   leati_ref_tensor_init(out, node->inputs[0]->type, 4, dims);
-  for (int64_t i = 0; i < out->count; i++) {
+  for (int64_t i = 0; i < out->count; ++i) {
     const int64_t e = i % dims[3];
     const int64_t s = i / dims[3] % dims[2];
     const int64_t h = i / dims[3] / dims[2] % dims[1];
@@ -1015,7 +1015,7 @@ static bool run_rotary(leati_ref_node *node) {
     return leati_ref_fail(node, "%s: inputs do not go together", node->name);
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
-  for (int64_t i = 0; i < x->count; i++) {
+  for (int64_t i = 0; i < x->count; ++i) {
     const int64_t line = i / size;
     const int64_t s = (x->rank == 4 ? line : line / heads) % rows;
     const int64_t b = line / (heads * rows);
@@ -1034,7 +1034,7 @@ static bool run_rotary(leati_ref_node *node) {
 
 static bool broadcasts_to(const leati_ref_tensor *tensor, const leati_ref_tensor *to) {
   bool fits = tensor != NULL && tensor->rank <= to->rank;
-  for (int32_t d = 0; fits && d < tensor->rank; d++) {
+  for (int32_t d = 0; fits && d < tensor->rank; ++d) {
     fits = tensor->dims[d] == 1 || tensor->dims[d] == to->dims[to->rank - tensor->rank + d];
   }
   return fits;
@@ -1050,7 +1050,7 @@ static bool run_fused_rotary(leati_ref_node *node) {
   }
   const int64_t half = x->dims[x->rank - 1] / 2;
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
-  for (int64_t i = 0; i < x->count; i++) {
+  for (int64_t i = 0; i < x->count; ++i) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(x->rank, x->dims, i, index);
     const bool first = index[x->rank - 1] < half;
@@ -1087,7 +1087,7 @@ static bool run_relative_bias(leati_ref_node *node) {
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, table->type, 4, (const int64_t[4]){1, table->dims[1], queries, keys});
-  for (int64_t i = 0; i < y->count; i++) {
+  for (int64_t i = 0; i < y->count; ++i) {
     const int64_t away = i % keys - i / keys % queries, far = away < 0 ? -away : both ? away : 0;
     const int64_t bucket = bucket_of(far, buckets, max_distance) + (both && away > 0 ? buckets : 0);
     y->f[i] = table->f[i / keys / queries * table->dims[0] + bucket];

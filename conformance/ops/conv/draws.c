@@ -13,7 +13,7 @@ static void draw_windows(leati_draw *d, int32_t spatial, int64_t *image, int64_t
   int64_t strides[3];
   int64_t dilations[3];
   int64_t pads[6];
-  for (int32_t k = 0; k < spatial; k++) {
+  for (int32_t k = 0; k < spatial; ++k) {
     kernel[k] = leati_draw_int(d, 1, 3);
     strides[k] = leati_draw_int(d, 1, 3);
     dilations[k] = leati_draw_int(d, 1, 2);
@@ -22,36 +22,42 @@ static void draw_windows(leati_draw *d, int32_t spatial, int64_t *image, int64_t
     image[k] = leati_draw_int(d, 0, 5) + (kernel[k] - 1) * dilations[k] + 1;
   }
   leati_draw_attribute_ints(d, "kernel_shape", spatial, kernel);
-  if (leati_draw_chance(d, 70))
+  if (leati_draw_chance(d, 70)) {
     leati_draw_attribute_ints(d, "strides", spatial, strides);
+  }
   if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_ints(d, "pads", 2 * spatial, pads);
   } else if (strcmp(d->info->name, "ConvTranspose") != 0 && leati_draw_chance(d, 40)) {
     leati_draw_attribute_string(d, "auto_pad", paddings[leati_draw_int(d, 0, G_N_ELEMENTS(paddings) - 1)]);
   }
-  if (leati_draw_chance(d, 40))
+  if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_ints(d, "dilations", spatial, dilations);
+  }
 }
 
 /* An input of the shape that a convolution with the attributes drawn so far gives. */
 static void draw_image(leati_draw *d, uint64_t type, int32_t spatial, const int64_t *x, int64_t channels,
                        const int64_t *kernel) {
   int64_t dims[5] = {x[0], channels};
-  for (int32_t k = 0; k < spatial; k++) {
+  for (int32_t k = 0; k < spatial; ++k) {
     int64_t stride = 1;
     int64_t dilation = 1;
     int64_t room = x[2 + k];
     bool same = false;
-    for (uint32_t a = 0; a < d->attribute_count; a++) {
+    for (uint32_t a = 0; a < d->attribute_count; ++a) {
       const int64_t *values = d->attributes[a].ints;
-      if (strcmp(d->attributes[a].name, "strides") == 0)
+      if (strcmp(d->attributes[a].name, "strides") == 0) {
         stride = values[k];
-      if (strcmp(d->attributes[a].name, "dilations") == 0)
+      }
+      if (strcmp(d->attributes[a].name, "dilations") == 0) {
         dilation = values[k];
-      if (strcmp(d->attributes[a].name, "pads") == 0)
+      }
+      if (strcmp(d->attributes[a].name, "pads") == 0) {
         room += values[k] + values[spatial + k];
-      if (strcmp(d->attributes[a].name, "auto_pad") == 0)
+      }
+      if (strcmp(d->attributes[a].name, "auto_pad") == 0) {
         same = strcmp(d->attributes[a].string, "VALID") != 0;
+      }
     }
     dims[2 + k] = (room - (same ? 1 : (kernel[2 + k] - 1) * dilation + 1)) / stride + 1;
   }
@@ -86,26 +92,30 @@ static void conv(leati_draw *d) {
     leati_draw_absent(d);
   }
   /* Kernels of more than one tap are refused then. */
-  if (gate)
+  if (gate) {
     leati_draw_input(d, type, spatial + 2, (const int64_t[5]){x[0], x[1], 1, 1, 1})->plain = true;
+  }
   leati_draw_activation(d);
 }
 
 /* Puts the channels of an image last. */
 static void put_channels_last(leati_draw_tensor *image) {
   const int64_t channels = image->dims[1];
-  for (int32_t k = 2; k < image->rank; k++)
+  for (int32_t k = 2; k < image->rank; ++k) {
     image->dims[k - 1] = image->dims[k];
+  }
   image->dims[image->rank - 1] = channels;
 }
 
 static void nhwc_conv(leati_draw *d) {
   conv(d);
   put_channels_last(&d->inputs[0]);
-  if (strcmp(d->info->name, "NhwcConv") == 0)
+  if (strcmp(d->info->name, "NhwcConv") == 0) {
     put_channels_last(&d->inputs[1]);
-  if (d->input_count > 3 && d->inputs[3].present)
+  }
+  if (d->input_count > 3 && d->inputs[3].present) {
     put_channels_last(&d->inputs[3]);
+  }
 }
 
 static void squeeze_excite(leati_draw *d) {
@@ -113,8 +123,9 @@ static void squeeze_excite(leati_draw *d) {
   const int32_t spatial = (int32_t)leati_draw_int(d, 0, 3);
   const int64_t channels = leati_draw_int(d, 1, 40), squeezed = leati_draw_int(d, 1, 20);
   int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 3), channels};
-  for (int32_t k = 0; k < spatial; k++)
+  for (int32_t k = 0; k < spatial; ++k) {
     x[2 + k] = leati_draw_int(d, 1, 7);
+  }
   leati_draw_input(d, type, 2 + spatial, x);
   leati_draw_input(d, type, (int32_t)leati_draw_int(d, 2, 5), (const int64_t[5]){squeezed, channels, 1, 1, 1});
   leati_draw_input(d, type, (int32_t)leati_draw_int(d, 2, 5), (const int64_t[5]){channels, squeezed, 1, 1, 1});
@@ -123,8 +134,9 @@ static void squeeze_excite(leati_draw *d) {
   } else {
     leati_draw_absent(d);
   }
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_input(d, type, 1, &channels);
+  }
   leati_draw_named_activation(d, "activation", "activation_params");
   leati_draw_named_activation(d, "gate_activation", "gate_activation_params");
 }
@@ -145,8 +157,9 @@ static void conv_integer(leati_draw *d) {
     leati_draw_bytes(d, leati_draw_input(d, types[1], spatial + 2, w));
     if (leati_draw_chance(d, 60)) {
       leati_draw_bytes(d, leati_draw_input(d, types[0], 0, NULL));
-      if (leati_draw_chance(d, 60))
+      if (leati_draw_chance(d, 60)) {
         leati_draw_bytes(d, leati_draw_input(d, types[1], 1, each));
+      }
     }
     return;
   }
@@ -158,8 +171,9 @@ static void conv_integer(leati_draw *d) {
   leati_draw_bytes(d, leati_draw_input(d, types[1], 1, each));
   leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0, 64 * (double)leati_draw_int(d, 1, 400));
   leati_draw_bytes(d, leati_draw_input(d, leati_draw_type(d, "T3"), 0, NULL));
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 1, &channels), -99999, 99999);
+  }
 }
 
 static void own_qlinear_conv(leati_draw *d) {

@@ -41,7 +41,7 @@ static bool window_init(leati_ref_node *node, window *w) {
   bool upper = leati_ref_string_is(node, "auto_pad", "NOTSET", "SAME_UPPER");
   bool lower = leati_ref_string_is(node, "auto_pad", "NOTSET", "SAME_LOWER");
   bool valid = leati_ref_string_is(node, "auto_pad", "NOTSET", "VALID");
-  for (int32_t d = 0; d < w->spatial; d++) {
+  for (int32_t d = 0; d < w->spatial; ++d) {
     w->in[d] = x->dims[2 + d];
     w->stride[d] = leati_ref_ints_at(node, "strides", d, 1);
     w->dilation[d] = leati_ref_ints_at(node, "dilations", d, 1);
@@ -81,7 +81,7 @@ static int64_t window_at(const window *w, int64_t place, int64_t tap) {
   leati_ref_unravel(w->spatial, w->kernel, tap, t);
   int64_t at = 0;
   bool padding = false;
-  for (int32_t d = 0; d < w->spatial; d++) {
+  for (int32_t d = 0; d < w->spatial; ++d) {
     int64_t i = p[d] * w->stride[d] - w->begin[d] + t[d] * w->dilation[d];
     if (i >= w->in[d] + w->end[d]) {
       return -2;
@@ -94,15 +94,15 @@ static int64_t window_at(const window *w, int64_t place, int64_t tap) {
 
 static void window_output(leati_ref_node *node, const window *w, int64_t channels) {
   int64_t dims[LEAT_MAX_RANK] = {node->inputs[0]->dims[0], channels};
-  memcpy(dims + 2, w->out, sizeof w->out[0] * (size_t)w->spatial);
-  for (uint32_t k = 0; k < node->output_count && k < 2; k++) {
+  memcpy(dims + 2, w->out, sizeof(w->out[0]) * (size_t)w->spatial);
+  for (uint32_t k = 0; k < node->output_count && k < 2; ++k) {
     leati_ref_tensor_init(&node->outputs[k], k == 0 ? node->inputs[0]->type : LEATI_REF_INT64, w->spatial + 2, dims);
   }
 }
 
 static int64_t window_elements(const window *w) {
   int64_t count = 1;
-  for (int32_t d = 0; d < w->spatial; d++) {
+  for (int32_t d = 0; d < w->spatial; ++d) {
     count *= w->in[d];
   }
   return count;
@@ -125,7 +125,7 @@ static bool convolve(leati_ref_node *node) {
   const leati_ref_tensor *bias = leati_ref_input(node, 2);
   const leati_ref_tensor *gate = leati_ref_input(node, 4);
   window w = {0};
-  for (int32_t d = 0; d < weights->rank - 2; d++) {
+  for (int32_t d = 0; d < weights->rank - 2; ++d) {
     w.kernel[d] = weights->dims[2 + d];
   }
   if (!window_init(node, &w)) {
@@ -139,15 +139,15 @@ static bool convolve(leati_ref_node *node) {
   }
   window_output(node, &w, maps);
   int64_t elements = window_elements(&w);
-  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+  for (int64_t k = 0; k < node->outputs[0].count; ++k) {
     int64_t place = k % w.places;
     int64_t map = k / w.places % maps;
     int64_t image = k / w.places / maps;
     int64_t group = map / (maps / groups);
     leati_ref_products sum = {0};
-    for (int64_t tap = 0; depth > 0 && tap < w.taps; tap++) {
+    for (int64_t tap = 0; depth > 0 && tap < w.taps; ++tap) {
       const int64_t at = window_at(&w, place, tap);
-      for (int64_t c = 0; at >= 0 && c < depth; c++) {
+      for (int64_t c = 0; at >= 0 && c < depth; ++c) {
         const int64_t channel = image * x->dims[1] + group * depth + c;
         const double factor = gate != NULL ? gate->f[channel] : 1;
         leati_ref_add_product(&sum, x->f[channel * elements + at] * factor,
@@ -168,14 +168,14 @@ static bool run_conv(leati_ref_node *node) {
 static void turn_image(const leati_ref_tensor *x, bool back, leati_ref_tensor *out) {
   const int64_t channels = x->dims[back ? 1 : x->rank - 1];
   int64_t dims[LEAT_MAX_RANK] = {x->dims[0]}, pixels = 1;
-  for (int32_t d = 1; d < x->rank - 1; d++) {
+  for (int32_t d = 1; d < x->rank - 1; ++d) {
     const int64_t size = x->dims[back ? d + 1 : d];
     dims[back ? d : d + 1] = size;
     pixels *= size;
   }
   dims[back ? x->rank - 1 : 1] = channels;
   leati_ref_tensor_init(out, x->type, x->rank, dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const int64_t image = k / (channels * pixels) * channels * pixels, channel = k % (channels * pixels) / pixels;
     const int64_t last = image + k % pixels * channels + channel;
     leati_ref_tensor_copy_element(out, back ? last : k, x, back ? k : last);
@@ -220,8 +220,8 @@ static bool run_layer(leati_ref_node *node, const char *name, const leati_ref_te
   const leat_attribute *const pointers[2] = {&attributes[0], &attributes[1]};
   leati_ref_node layer = {.name = node->name, .attributes = pointers, .output_count = 1};
   char params[64];
-  snprintf(params, sizeof params, "%s_params", name);
-  for (uint32_t k = 0; k < node->attribute_count; k++) {
+  snprintf(params, sizeof(params), "%s_params", name);
+  for (uint32_t k = 0; k < node->attribute_count; ++k) {
     const bool list = strcmp(node->attributes[k]->name, params) == 0;
     if (list || strcmp(node->attributes[k]->name, name) == 0) {
       attributes[layer.attribute_count] = *node->attributes[k];
@@ -231,10 +231,10 @@ static bool run_layer(leati_ref_node *node, const char *name, const leati_ref_te
   const int64_t rows = weights->dims[0];
   const int64_t columns = weights->dims[1];
   leati_ref_tensor_init(&layer.outputs[0], x->type, 2, (const int64_t[]){x->dims[0], rows});
-  for (int64_t k = 0; k < layer.outputs[0].count; k++) {
+  for (int64_t k = 0; k < layer.outputs[0].count; ++k) {
     leati_ref_products sum = {0};
     double off = 0;
-    for (int64_t c = 0; c < columns; c++) {
+    for (int64_t c = 0; c < columns; ++c) {
       const double weight = weights->f[k % rows * columns + c];
       const int64_t at = k / rows * columns + c;
       leati_ref_add_product(&sum, x->f[at], weight);
@@ -259,7 +259,7 @@ static bool run_squeeze_excite(leati_ref_node *node) {
     return leati_ref_fail(node, "SqueezeExcite: channels do not agree");
   }
   int64_t dims[LEAT_MAX_RANK];
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     dims[d] = d < 2 ? x->dims[d] : 1;
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, dims);
@@ -272,9 +272,9 @@ static bool run_squeeze_excite(leati_ref_node *node) {
   leati_ref_tensor inner = {0};
   leati_ref_tensor gates = {0};
   leati_ref_tensor_init(&means, x->type, 2, dims);
-  for (int64_t k = 0; k < count; k++) {
+  for (int64_t k = 0; k < count; ++k) {
     double magnitude = 0;
-    for (int64_t i = 0; i < pixels; i++) {
+    for (int64_t i = 0; i < pixels; ++i) {
       means.f[k] += x->f[k * pixels + i] / (double)pixels;
       magnitude += fabs(x->f[k * pixels + i]) / (double)pixels;
     }
@@ -283,7 +283,7 @@ static bool run_squeeze_excite(leati_ref_node *node) {
   }
   const bool ok = run_layer(node, "activation", &means, squeeze, leati_ref_input(node, 3), &inner) &&
                   run_layer(node, "gate_activation", &inner, excite, leati_ref_input(node, 4), &gates);
-  for (int64_t k = 0; k < count && ok; k++) {
+  for (int64_t k = 0; k < count && ok; ++k) {
     node->outputs[0].f[k] = gates.f[k];
     node->outputs[0].bound[k] = gates.bound[k];
   }
@@ -296,7 +296,7 @@ static bool run_squeeze_excite(leati_ref_node *node) {
 /* A tensor of int8 or uint8 less its zero points, one for all or one for each of its first dimension, as float64. */
 static void centre(const leati_ref_tensor *x, const leati_ref_tensor *zero, leati_ref_tensor *out) {
   leati_ref_tensor_init(out, LEATI_REF_FLOAT64, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const int64_t map = k / (x->count / x->dims[0]);
     out->f[k] = (double)(x->i[k] - (zero != NULL ? zero->i[zero->count > 1 ? map : 0] : 0));
   }
@@ -317,11 +317,11 @@ static bool run_sums(leati_ref_node *node, const leati_ref_tensor *x, const leat
   conv.input_count = 2;
   conv.inputs = inputs;
   const bool done = convolve(&conv);
-  memcpy(node->error, conv.error, sizeof node->error);
+  memcpy(node->error, conv.error, sizeof(node->error));
   if (done) {
     const leati_ref_tensor *sums = &conv.outputs[0];
     leati_ref_tensor_init(&node->outputs[0], LEATI_REF_INT32, sums->rank, sums->dims);
-    for (int64_t k = 0; k < sums->count; k++) {
+    for (int64_t k = 0; k < sums->count; ++k) {
       node->outputs[0].i[k] = leati_ref_type_wrap(LEATI_REF_INT32, (int64_t)sums->f[k]);
     }
   }
@@ -353,7 +353,7 @@ static bool run_plain_qlinear_conv(leati_ref_node *node) {
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, y_zero->type, sums.rank, sums.dims);
   y->bound = leati_ref_alloc(y->count, sizeof(double));
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     const int64_t map = k / (y->count / y->dims[0] / maps) % maps;
     const int64_t sum = leati_ref_type_wrap(LEATI_REF_INT32, sums.i[k] + (bias != NULL ? bias->i[map] : 0));
     const double x = (double)sum * x_scale->f[0] * w_scale->f[w_scale->count > 1 ? map : 0] / y_scale->f[0];
@@ -372,7 +372,7 @@ static bool run_qlinear_conv(leati_ref_node *node) {
   leati_ref_tensor x = {0}, bound = {0}, turned = {0};
   leati_ref_node part = *node;
   turn_image(node->inputs[0], false, &x);
-  for (uint32_t i = 0; i < node->input_count; i++) {
+  for (uint32_t i = 0; i < node->input_count; ++i) {
     given[i] = i == 0 ? &x : node->inputs[i];
   }
   part.inputs = given;
@@ -382,12 +382,12 @@ static bool run_qlinear_conv(leati_ref_node *node) {
     turn_image(made, true, y);
     /* Bounds are turned as numbers are. */
     leati_ref_tensor_init(&bound, LEATI_REF_INT64, made->rank, made->dims);
-    for (int64_t k = 0; k < made->count; k++) {
+    for (int64_t k = 0; k < made->count; ++k) {
       bound.i[k] = (int64_t)made->bound[k];
     }
     turn_image(&bound, true, &turned);
     y->bound = leati_ref_alloc(y->count, sizeof(double));
-    for (int64_t k = 0; k < y->count; k++) {
+    for (int64_t k = 0; k < y->count; ++k) {
       y->bound[k] = (double)turned.i[k];
     }
   } else {
@@ -415,7 +415,7 @@ static bool run_quantized_conv(leati_ref_node *node) {
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, LEATI_REF_FLOAT32, sums.rank, sums.dims);
   y->bound = leati_ref_alloc(y->count, sizeof(double));
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     const int64_t map = k / (y->count / y->dims[0] / maps) % maps;
     const double product = (double)sums.i[k] * x_scale->f[0] * w_scale->f[w_scale->count > 1 ? map : 0];
     y->f[k] = product + (bias != NULL ? bias->f[map] : 0);
@@ -436,7 +436,7 @@ static void transposed_init(const leati_ref_node *node, const leati_ref_tensor *
   w->spatial = x->rank - 2;
   w->taps = 1;
   w->places = 1;
-  for (int32_t d = 0; d < w->spatial; d++) {
+  for (int32_t d = 0; d < w->spatial; ++d) {
     w->in[d] = x->dims[2 + d];
     w->kernel[d] = weights->dims[2 + d];
     w->stride[d] = leati_ref_ints_at(node, "strides", d, 1);
@@ -468,7 +468,7 @@ static int64_t transposed_at(const window *w, int64_t place, int64_t tap) {
   leati_ref_unravel(w->spatial, w->out, place, p);
   leati_ref_unravel(w->spatial, w->kernel, tap, t);
   int64_t at = 0;
-  for (int32_t d = 0; d < w->spatial; d++) {
+  for (int32_t d = 0; d < w->spatial; ++d) {
     const int64_t moved = p[d] + w->begin[d] - t[d] * w->dilation[d];
     if (moved < 0 || moved % w->stride[d] != 0 || moved / w->stride[d] >= w->in[d]) {
       return -1;
@@ -492,15 +492,15 @@ static bool run_conv_transpose(leati_ref_node *node) {
   transposed_init(node, weights, &w);
   window_output(node, &w, maps * groups);
   const int64_t elements = window_elements(&w);
-  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+  for (int64_t k = 0; k < node->outputs[0].count; ++k) {
     const int64_t place = k % w.places;
     const int64_t map = k / w.places % (maps * groups);
     const int64_t image = k / w.places / (maps * groups);
     const int64_t first = map / maps * depth;
     leati_ref_products sum = {0};
-    for (int64_t tap = 0; tap < w.taps; tap++) {
+    for (int64_t tap = 0; tap < w.taps; ++tap) {
       const int64_t at = transposed_at(&w, place, tap);
-      for (int64_t c = first; c < first + depth && at >= 0; c++) {
+      for (int64_t c = first; c < first + depth && at >= 0; ++c) {
         leati_ref_add_product(&sum, x->f[(image * x->dims[1] + c) * elements + at],
                               weights->f[(c * maps + map % maps) * w.taps + tap]);
       }
@@ -514,7 +514,7 @@ static bool run_conv_transpose(leati_ref_node *node) {
 static bool pool_init(leati_ref_node *node, window *w) {
   const leati_ref_tensor *x = node->inputs[0];
   const bool global = strncmp(node->name, "Global", 6) == 0;
-  for (int32_t d = 0; d < x->rank - 2; d++) {
+  for (int32_t d = 0; d < x->rank - 2; ++d) {
     w->kernel[d] = global ? x->dims[2 + d] : leati_ref_ints_at(node, "kernel_shape", d, 1);
   }
   return window_init(node, w);
@@ -529,7 +529,7 @@ static int64_t stored_at(const window *w, int64_t channel, int64_t at, bool colu
   int64_t index[MAX_SPATIAL];
   leati_ref_unravel(w->spatial, w->in, at, index);
   int64_t swapped = 0;
-  for (int32_t d = w->spatial - 1; d >= 0; d--) {
+  for (int32_t d = w->spatial - 1; d >= 0; --d) {
     swapped = swapped * w->in[d] + index[d];
   }
   return channel * elements + swapped;
@@ -544,10 +544,10 @@ static bool run_max_pool(leati_ref_node *node) {
   }
   window_output(node, &w, x->dims[1]);
   int64_t elements = window_elements(&w);
-  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+  for (int64_t k = 0; k < node->outputs[0].count; ++k) {
     int64_t channel = k / w.places;
     int64_t best = -1;
-    for (int64_t tap = 0; tap < w.taps; tap++) {
+    for (int64_t tap = 0; tap < w.taps; ++tap) {
       int64_t at = window_at(&w, k % w.places, tap);
       if (at < 0) {
         continue;
@@ -583,11 +583,11 @@ static bool run_average_pool(leati_ref_node *node) {
   }
   window_output(node, &w, x->dims[1]);
   int64_t elements = window_elements(&w);
-  for (int64_t k = 0; k < node->outputs[0].count; k++) {
+  for (int64_t k = 0; k < node->outputs[0].count; ++k) {
     double sum = 0;
     double magnitude = 0;
     int64_t counted = 0;
-    for (int64_t tap = 0; tap < w.taps; tap++) {
+    for (int64_t tap = 0; tap < w.taps; ++tap) {
       int64_t at = window_at(&w, k % w.places, tap);
       if (at >= 0) {
         double v = x->f[k / w.places * elements + at];

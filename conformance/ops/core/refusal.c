@@ -32,8 +32,8 @@ static void add_value(description *d, uint32_t i, const leati_op_input *input) {
 
 /* The sound description; describe_end() must follow. */
 static void describe(description *d, const leati_op_spec *spec) {
-  memset(d, 0, sizeof *d);
-  d->desc = (leat_op_desc){.struct_size = sizeof d->desc,
+  memset(d, 0, sizeof(*d));
+  d->desc = (leat_op_desc){.struct_size = sizeof(d->desc),
                            .since_version = spec->since_version,
                            .name = spec->name,
                            .domain = spec->domain,
@@ -41,11 +41,11 @@ static void describe(description *d, const leati_op_spec *spec) {
                            .output_count = spec->outputs > 0 ? spec->outputs : 1,
                            .attributes = d->attributes,
                            .inputs = d->inputs};
-  for (uint32_t i = 0; i < d->desc.input_count; i++) {
+  for (uint32_t i = 0; i < d->desc.input_count; ++i) {
     const leati_op_input *const input = &spec->inputs[i];
     if (input->fill != LEATI_FILL_ABSENT) {
-      memcpy(d->shapes[i], input->dims, sizeof input->dims);
-      d->infos[i] = (leat_value_info){.struct_size = sizeof d->infos[i],
+      memcpy(d->shapes[i], input->dims, sizeof(input->dims));
+      d->infos[i] = (leat_value_info){.struct_size = sizeof(d->infos[i]),
                                       .ndim = input->rank,
                                       .dtype = leati_ref_type_dlpack(input->type),
                                       .shape = d->shapes[i]};
@@ -62,7 +62,7 @@ static void describe(description *d, const leati_op_spec *spec) {
 }
 
 static void describe_end(description *d) {
-  for (uint32_t i = 0; i < LEATI_OP_MAX_INPUTS; i++) {
+  for (uint32_t i = 0; i < LEATI_OP_MAX_INPUTS; ++i) {
     g_free(d->values[i]);
   }
 }
@@ -78,7 +78,7 @@ static void set_attribute(description *d, const leat_attribute *attribute) {
 
 /* Checks that a description is refused; `what` it has and `number` say which it is. */
 static void refuse(leat_case_context *ctx, const description *d, const char *what, uint32_t number, int32_t dimension) {
-  leat_error err = {.struct_size = sizeof err};
+  leat_error err = {.struct_size = sizeof(err)};
   leat_op *op = NULL;
   const int32_t asked = ctx->op->supports(leati_fixture_device(ctx), &d->desc, &err);
   LEAT_CHECK_MESSAGE(ctx, asked == LEAT_ERROR_INVALID_ARGUMENT || asked == LEAT_ERROR_NOT_SUPPORTED,
@@ -96,17 +96,17 @@ void leati_check_refusals(leat_case_context *ctx, const void *data) {
   describe(&d, spec);
   leati_case_require_op(ctx, &d.desc);
   describe_end(&d);
-  for (uint32_t k = 0; k < of->wrong_count; k++) {
+  for (uint32_t k = 0; k < of->wrong_count; ++k) {
     describe(&d, spec);
-    for (uint32_t a = 0; a < LEATI_REFUSAL_ATTRIBUTES && of->wrong[k][a].name != NULL; a++) {
+    for (uint32_t a = 0; a < LEATI_REFUSAL_ATTRIBUTES && of->wrong[k][a].name != NULL; ++a) {
       set_attribute(&d, &of->wrong[k][a]);
     }
     refuse(ctx, &d, "attributes", k, 0);
     describe_end(&d);
   }
-  for (uint32_t i = 0; i < leati_op_spec_inputs(spec); i++) {
+  for (uint32_t i = 0; i < leati_op_spec_inputs(spec); ++i) {
     const leati_op_input *const input = &spec->inputs[i];
-    for (int32_t k = 0; k <= input->rank && input->fill != LEATI_FILL_ABSENT && !is_given(input); k++) {
+    for (int32_t k = 0; k <= input->rank && input->fill != LEATI_FILL_ABSENT && !is_given(input); ++k) {
       if ((of->any_size[i] >> k & 1) == 0) {
         describe(&d, spec);
         d.shapes[i][k] += 1;

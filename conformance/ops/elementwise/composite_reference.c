@@ -92,7 +92,7 @@ static bool run_bias_dropout(leati_ref_node *node) {
   if (node->output_count > 1) {
     leati_ref_tensor *const mask = &node->outputs[1];
     leati_ref_tensor_init(mask, LEATI_REF_BOOL, node->inputs[0]->rank, node->inputs[0]->dims);
-    for (int64_t k = 0; k < mask->count; k++) {
+    for (int64_t k = 0; k < mask->count; ++k) {
       mask->i[k] = 1;
     }
   }
@@ -122,24 +122,24 @@ static bool run_scaled_tanh(leati_ref_node *node) {
 /* Part `at` of `of` of the last dimension. */
 static void take_part(const leati_ref_tensor *x, int64_t at, int64_t of, leati_ref_tensor *out) {
   int64_t dims[LEAT_MAX_RANK];
-  memcpy(dims, x->dims, sizeof dims);
+  memcpy(dims, x->dims, sizeof(dims));
   const int64_t size = dims[x->rank - 1] / of;
   dims[x->rank - 1] = size;
   leati_ref_tensor_init(out, x->type, x->rank, dims);
-  for (int64_t k = 0; k < out->count; k++) {
+  for (int64_t k = 0; k < out->count; ++k) {
     leati_ref_tensor_copy_element(out, k, x, k / size * size * of + at * size + k % size);
   }
 }
 
 /* Halves of both inputs of a node: of the first, then of the second. */
 static void take_halves(const leati_ref_node *node, leati_ref_tensor halves[INPUTS_MAX]) {
-  for (int64_t k = 0; k < INPUTS_MAX; k++) {
+  for (int64_t k = 0; k < INPUTS_MAX; ++k) {
     take_part(node->inputs[k / 2], k % 2, 2, &halves[k]);
   }
 }
 
 static void clear(leati_ref_tensor *tensors) {
-  for (uint32_t k = 0; k < INPUTS_MAX; k++) {
+  for (uint32_t k = 0; k < INPUTS_MAX; ++k) {
     leati_ref_tensor_clear(&tensors[k]);
   }
 }
@@ -167,10 +167,10 @@ static bool run_complex(leati_ref_node *node, const program *real, const program
                   run_program(node, imaginary, 4, given, none, &products[1]);
   if (ok) {
     int64_t dims[LEAT_MAX_RANK];
-    memcpy(dims, products[0].dims, sizeof dims);
+    memcpy(dims, products[0].dims, sizeof(dims));
     dims[products[0].rank - 1] = 2;
     leati_ref_tensor_init(&node->outputs[0], products[0].type, products[0].rank, dims);
-    for (int64_t k = 0; k < node->outputs[0].count; k++) {
+    for (int64_t k = 0; k < node->outputs[0].count; ++k) {
       leati_ref_tensor_copy_element(&node->outputs[0], k, &products[k % 2], k / 2);
     }
   }
@@ -197,16 +197,16 @@ static bool run_image_scaler(leati_ref_node *node) {
     return leati_ref_fail(node, "ImageScaler: not a bias for each channel");
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
-  for (int64_t plane = 0; x->count != 0 && plane < x->dims[0] * x->dims[1]; plane++) {
+  for (int64_t plane = 0; x->count != 0 && plane < x->dims[0] * x->dims[1]; ++plane) {
     const float constants[] = {leati_ref_float(node, "scale", 1), biases->floats[plane % x->dims[1]]};
     leati_ref_tensor one = {0}, scaled = {0};
     leati_ref_tensor_init(&one, x->type, 1, &pixels);
-    for (int64_t k = 0; k < pixels; k++) {
+    for (int64_t k = 0; k < pixels; ++k) {
       leati_ref_tensor_copy_element(&one, k, x, plane * pixels + k);
     }
     const leati_ref_tensor *given[] = {&one};
     const bool ok = run_program(node, &affine, 1, given, constants, &scaled);
-    for (int64_t k = 0; k < pixels && ok; k++) {
+    for (int64_t k = 0; k < pixels && ok; ++k) {
       leati_ref_tensor_copy_element(&node->outputs[0], plane * pixels + k, &scaled, k);
     }
     leati_ref_tensor_clear(&one);

@@ -104,6 +104,6 @@ static const leat_case hostile[] = {{REFUSALS("GatedAdd", "refused", &refusals_o
                                     {REFUSALS("ScaledSiLU", "refused", &refusals_of_silu)}};
 
 void leati_rows_composite(leat_case_list *list) {
-  leati_op_cases_add(list, specs, sizeof specs / sizeof specs[0]);
-  leati_case_list_add(list, hostile, sizeof hostile / sizeof hostile[0]);
+  leati_op_cases_add(list, specs, sizeof(specs) / sizeof(specs[0]));
+  leati_case_list_add(list, hostile, sizeof(hostile) / sizeof(hostile[0]));
 }

@@ -13,7 +13,7 @@ static void cast(leati_draw *d) {
 /* Exponents for integers. Fractional ones are small: of a larger power the reference's double holds too few digits. */
 static void power(leati_draw *d) {
   leati_draw_tensor *const exponents = &d->inputs[1];
-  for (int64_t k = 0; k < exponents->count && !leati_draw_is_float(d->inputs[0].type); k++) {
+  for (int64_t k = 0; k < exponents->count && !leati_draw_is_float(d->inputs[0].type); ++k) {
     const int64_t kind = leati_draw_int(d, 0, leati_draw_is_float(exponents->type) ? 3 : 1);
     leati_draw_set(exponents, k,
                    kind == 0   ? (double)leati_draw_int(d, -3, 70)
@@ -25,16 +25,18 @@ static void power(leati_draw *d) {
 
 /* Few divisors are 0, and none where that is told. */
 static void divide(leati_draw *d) {
-  if (!(d->faults && leati_draw_chance(d, 40)))
+  if (!(d->faults && leati_draw_chance(d, 40))) {
     leati_draw_range(d, &d->inputs[1], 1, 5);
+  }
   leati_draw_attribute_int(d, "fmod", leati_draw_is_float(d->inputs[0].type) ? 1 : leati_draw_int(d, 0, 1));
 }
 
 /* The lower limit is below the upper one. */
 static void clip(leati_draw *d) {
-  for (uint32_t k = 1; k < d->input_count; k++) {
-    if (d->inputs[k].present)
+  for (uint32_t k = 1; k < d->input_count; ++k) {
+    if (d->inputs[k].present) {
       leati_draw_range(d, &d->inputs[k], k == 1 ? 0 : 3, k == 1 ? 2 : 6);
+    }
   }
 }
 
@@ -49,9 +51,10 @@ static void draw_program(leati_draw *d, int64_t inputs) {
   const int64_t which = leati_draw_int(d, 0, G_N_ELEMENTS(programs) - 1);
   int64_t operands[LEAT_DRAW_RANK];
   int32_t count = 0;
-  for (int64_t k = 0; programs[which].operands[k] != '\0'; k++) {
-    for (int n = 0; n < programs[which].operands[k] - '0'; n++)
+  for (int64_t k = 0; programs[which].operands[k] != '\0'; ++k) {
+    for (int n = 0; n < programs[which].operands[k] - '0'; ++n) {
       operands[count++] = leati_draw_int(d, -(int64_t)G_N_ELEMENTS(constants), inputs + k - 1);
+    }
   }
   leati_draw_attribute_string(d, "functions", programs[which].functions);
   leati_draw_attribute_ints(d, "operands", count, operands);
@@ -64,8 +67,9 @@ static void pointwise(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T");
   int64_t dims[RANK];
   leati_draw_dims(d, rank, dims);
-  for (int64_t k = 0; k < inputs; k++)
+  for (int64_t k = 0; k < inputs; ++k) {
     leati_draw_narrow_input(d, type, rank, dims);
+  }
   draw_program(d, inputs);
 }
 
@@ -76,7 +80,7 @@ static void quantized_pointwise(leati_draw *d) {
   int64_t dims[RANK], zeros[LEAT_DRAW_RANK];
   double scales[LEAT_DRAW_RANK];
   leati_draw_dims(d, rank, dims);
-  for (int32_t k = 0; k < inputs; k++) {
+  for (int32_t k = 0; k < inputs; ++k) {
     const uint64_t type = leati_draw_type(d, "T1");
     leati_draw_narrow_input(d, type, rank, dims);
     scales[k] = leati_draw_is_float(type) ? 0 : g_rand_double_range(d->rand, 0.01, 0.3);
@@ -100,10 +104,12 @@ static void biased(leati_draw *d) {
   leati_draw_dims(d, rank, dims);
   dims[rank - 1] *= strcmp(d->info->name, "BiasSplitGelu") == 0 ? 2 : 1;
   leati_draw_input(d, type, rank, dims);
-  if (d->info->min_inputs > 1 || leati_draw_chance(d, 60))
+  if (d->info->min_inputs > 1 || leati_draw_chance(d, 60)) {
     leati_draw_input(d, type, 1, &dims[rank - 1]);
-  if (d->info->min_inputs > 2)
+  }
+  if (d->info->min_inputs > 2) {
     leati_draw_input(d, type, rank, dims);
+  }
 }
 
 static void gated_add(leati_draw *d) {
@@ -171,11 +177,13 @@ static void image_scaler(leati_draw *d) {
   double biases[SOME_CHANNELS];
   leati_draw_any(d, "T", 4, 4, &rank, dims);
   const int64_t count = MIN(dims[1], SOME_CHANNELS);
-  for (int64_t c = 0; c < count; c++)
+  for (int64_t c = 0; c < count; ++c) {
     biases[c] = g_rand_double_range(d->rand, -2, 2);
+  }
   leati_draw_attribute_floats(d, "bias", (int32_t)count, biases);
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, -2, 2));
+  }
 }
 
 const leati_draw_entry leati_draws_elementwise[] = {

@@ -7,19 +7,21 @@
 static void draw_strays(leati_draw *d, leati_draw_tensor *indices, int32_t sizes, const int64_t *size) {
   /* The last three are 0 in 32 bits. */
   const int64_t last = indices->type == LEAT_TYPE_INT64 ? 7 : 4;
-  for (int64_t k = 0; k < indices->count; k++) {
+  for (int64_t k = 0; k < indices->count; ++k) {
     const int64_t n = size[k % sizes];
     const int64_t strays[] = {n, -n - 1, n + 5, INT32_MAX, INT32_MIN, INT64_C(1) << 32, INT64_C(1) << 62, INT64_MIN};
-    if (leati_draw_chance(d, 20))
+    if (leati_draw_chance(d, 20)) {
       leati_draw_set(indices, k, (double)strays[leati_draw_int(d, 0, last)]);
+    }
   }
 }
 
 /* Indices into a dimension, counted from the front or the back. */
 static void draw_indices(leati_draw *d, leati_draw_tensor *indices, int64_t size, bool stray) {
   leati_draw_range(d, indices, -size, size - 1);
-  if (stray)
+  if (stray) {
     draw_strays(d, indices, 1, &size);
+  }
 }
 
 static bool draw_stray(leati_draw *d) {
@@ -36,10 +38,12 @@ static void gather(leati_draw *d) {
   const bool stray = draw_stray(d);
   const bool nothing = size == 0 && !stray;
   int32_t more = leati_draw_rank(d, 0, 3);
-  for (int32_t k = 0; k < more; k++)
+  for (int32_t k = 0; k < more; ++k) {
     shape[k] = nothing ? 0 : leati_draw_int(d, d->empty ? 0 : 1, 3);
-  if (more == 0 && nothing)
+  }
+  if (more == 0 && nothing) {
     shape[more++] = 0;
+  }
   draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), more, shape), size, stray);
   leati_draw_attribute_int(d, "axis", axis);
 }
@@ -48,7 +52,7 @@ static void gather_quantized(leati_draw *d) {
   const int64_t bits = INT64_C(2) << leati_draw_int(d, 0, 2), size = INT64_C(16) << leati_draw_int(d, 0, 2);
   const int32_t rank = leati_draw_rank(d, 2, 4), axis = (int32_t)leati_draw_int(d, 1, rank - 1), last = rank - 1;
   int64_t dims[RANK], blocks[RANK], shape[RANK];
-  for (int32_t k = 0; k < rank; k++) {
+  for (int32_t k = 0; k < rank; ++k) {
     dims[k] = leati_draw_int(d, d->empty ? 0 : 1, k == axis ? 20 : 3);
     blocks[k] = k == last ? dims[k] * 8 / bits : dims[k];
   }
@@ -56,10 +60,12 @@ static void gather_quantized(leati_draw *d) {
   const bool stray = draw_stray(d);
   const bool nothing = dims[0] == 0 && !stray;
   int32_t more = leati_draw_rank(d, 0, 3);
-  for (int32_t k = 0; k < more; k++)
+  for (int32_t k = 0; k < more; ++k) {
     shape[k] = nothing ? 0 : leati_draw_int(d, d->empty ? 0 : 1, 3);
-  if (more == 0 && nothing)
+  }
+  if (more == 0 && nothing) {
     shape[more++] = 0;
+  }
   leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_UINT8, rank, dims), 0, 255);
   draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), more, shape), dims[0], stray);
   leati_draw_input(d, leati_draw_type(d, "T2"), rank, blocks);
@@ -67,13 +73,16 @@ static void gather_quantized(leati_draw *d) {
     blocks[last] = (blocks[last] * bits + 7) / 8;
     leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_UINT8, rank, blocks), 0, 255);
   }
-  if (bits != 4 || leati_draw_chance(d, 50))
+  if (bits != 4 || leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "bits", bits);
+  }
   leati_draw_attribute_int(d, "block_size", size);
-  if (axis != 1 || leati_draw_chance(d, 50))
+  if (axis != 1 || leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "quantize_axis", leati_draw_chance(d, 50) ? axis : axis - rank);
-  if (leati_draw_chance(d, 30))
+  }
+  if (leati_draw_chance(d, 30)) {
     leati_draw_attribute_int(d, "gather_axis", leati_draw_chance(d, 90) ? 0 : -rank);
+  }
 }
 
 static void gather_elements(leati_draw *d) {
@@ -82,22 +91,24 @@ static void gather_elements(leati_draw *d) {
   leati_draw_any(d, "T", 1, RANK, &rank, dims);
   const int64_t axis = leati_draw_axis(d, rank);
   const int64_t size = dims[leati_draw_front(axis, rank)];
-  for (int32_t k = 0; k < rank; k++)
+  for (int32_t k = 0; k < rank; ++k) {
     dims[k] = k == leati_draw_front(axis, rank) && size > 0 ? leati_draw_int(d, 1, 6)
               : leati_draw_int(d, 0, 1)                     ? dims[k]
                                                             : dims[k] > 0;
+  }
   draw_indices(d, leati_draw_input(d, leati_draw_type(d, "Tind"), rank, dims), size, draw_stray(d));
   leati_draw_attribute_int(d, "axis", axis);
 }
 
 static void draw_reduction(leati_draw *d) {
   static const char *const names[] = {"none", "add", "mul", "min", "max"};
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_string(d, "reduction",
                                 names[leati_draw_int(d, 0,
                                                      d->since_version >= 18   ? 4
                                                      : d->since_version >= 16 ? 2
                                                                               : 0)]);
+  }
 }
 
 static void scatter_elements(leati_draw *d) {
@@ -107,36 +118,41 @@ static void scatter_elements(leati_draw *d) {
   leati_draw_any(d, "T", 1, 5, &rank, dims);
   const int64_t axis = leati_draw_axis(d, rank);
   const int64_t size = dims[leati_draw_front(axis, rank)];
-  for (int32_t k = 0; k < rank; k++)
+  for (int32_t k = 0; k < rank; ++k) {
     shape[k] = leati_draw_int(d, dims[k] > 0 && !d->empty ? 1 : 0, dims[k]);
+  }
   leati_draw_tensor *indices = leati_draw_input(d, leati_draw_type(d, "Tind"), rank, shape);
   /* No place twice: along the axis the indices count up from anywhere. */
   const int64_t begin = leati_draw_int(d, 0, size - 1);
-  for (int64_t k = 0; k < indices->count; k++) {
+  for (int64_t k = 0; k < indices->count; ++k) {
     int64_t index[RANK];
     leati_ref_unravel(rank, shape, k, index);
     leati_draw_set(indices, k, (double)((index[leati_draw_front(axis, rank)] + begin) % size));
   }
-  if (draw_stray(d))
+  if (draw_stray(d)) {
     draw_strays(d, indices, 1, &size);
+  }
   leati_draw_input(d, d->inputs[0].type, rank, shape);
   leati_draw_attribute_int(d, "axis", axis);
-  if (d->since_version >= 11)
+  if (d->since_version >= 11) {
     draw_reduction(d);
+  }
 }
 
 /* Tuples that say where in `rank` dimensions; distinct ones if asked for. */
 static void draw_tuples(leati_draw *d, leati_draw_tensor *indices, int32_t tuple, const int64_t *dims, bool distinct) {
   const int64_t places = leati_draw_count(tuple, dims);
   const int64_t begin = leati_draw_int(d, 0, places - 1);
-  for (int64_t k = 0; tuple > 0 && k < indices->count / tuple; k++) {
+  for (int64_t k = 0; tuple > 0 && k < indices->count / tuple; ++k) {
     int64_t index[RANK];
     leati_ref_unravel(tuple, dims, distinct ? (begin + k) % places : leati_draw_int(d, 0, places - 1), index);
-    for (int32_t t = 0; t < tuple; t++)
+    for (int32_t t = 0; t < tuple; ++t) {
       leati_draw_set(indices, k * tuple + t, (double)(index[t] - (leati_draw_chance(d, 30) ? dims[t] : 0)));
+    }
   }
-  if (tuple > 0 && draw_stray(d))
+  if (tuple > 0 && draw_stray(d)) {
     draw_strays(d, indices, tuple, dims);
+  }
 }
 
 static void gather_nd(leati_draw *d) {
@@ -149,10 +165,12 @@ static void gather_nd(leati_draw *d) {
   const int32_t tuple = (int32_t)leati_draw_int(d, 1, rank - batch);
   const bool nothing = leati_draw_count(tuple, dims + batch) == 0;
   int32_t count = 0;
-  for (; count < batch; count++)
+  for (; count < batch; ++count) {
     shape[count] = dims[count];
-  if (nothing || leati_draw_chance(d, 70))
+  }
+  if (nothing || leati_draw_chance(d, 70)) {
     shape[count++] = nothing ? 0 : leati_draw_int(d, d->empty ? 0 : 1, 5);
+  }
   shape[count++] = tuple;
   draw_tuples(d, leati_draw_input(d, LEAT_TYPE_INT64, count, shape), tuple, dims + batch, false);
   leati_draw_attribute_int(d, "batch_dims", batch);
@@ -168,8 +186,9 @@ static void scatter_nd(leati_draw *d) {
   shape[0] = leati_draw_int(d, places > 0 && !d->empty ? 1 : 0, places < 6 ? places : 6);
   shape[1] = tuple;
   draw_tuples(d, leati_draw_input(d, LEAT_TYPE_INT64, 2, shape), tuple, dims, true);
-  for (int32_t k = tuple; k < rank; k++)
+  for (int32_t k = tuple; k < rank; ++k) {
     shape[1 + k - tuple] = dims[k];
+  }
   leati_draw_input(d, d->inputs[0].type, 1 + rank - tuple, shape);
   draw_reduction(d);
 }
@@ -184,15 +203,19 @@ static void tensor_scatter(leati_draw *d) {
   leati_draw_input(d, d->inputs[0].type, rank, dims);
   if (leati_draw_chance(d, 80)) {
     leati_draw_tensor *places = leati_draw_input(d, LEAT_TYPE_INT64, 1, &batches);
-    for (int64_t k = 0; k < places->count; k++)
+    for (int64_t k = 0; k < places->count; ++k) {
       leati_draw_set(places, k, (double)leati_draw_int(d, 0, size - dims[at]));
-    if (draw_stray(d))
+    }
+    if (draw_stray(d)) {
       draw_strays(d, places, 1, &size);
+    }
   }
-  if (at != rank - 2 || leati_draw_chance(d, 50))
+  if (at != rank - 2 || leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "axis", at - (leati_draw_chance(d, 50) ? rank : 0));
-  if (leati_draw_chance(d, 60))
+  }
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_string(d, "mode", leati_draw_chance(d, 50) ? "circular" : "linear");
+  }
 }
 
 static void cum_sum(leati_draw *d) {
@@ -206,8 +229,9 @@ static void reverse_sequence(leati_draw *d) {
   leati_draw_any(d, "T", 2, 5, &rank, dims);
   const int64_t time = leati_draw_int(d, 0, 1);
   leati_draw_tensor *lengths = leati_draw_input(d, LEAT_TYPE_INT64, 1, &dims[1 - time]);
-  for (int64_t k = 0; k < lengths->count; k++)
+  for (int64_t k = 0; k < lengths->count; ++k) {
     leati_draw_set(lengths, k, (double)leati_draw_int(d, -1, dims[time] + 1));
+  }
   leati_draw_attribute_int(d, "time_axis", time);
   leati_draw_attribute_int(d, "batch_axis", 1 - time);
 }
@@ -216,7 +240,7 @@ static void nonzero(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
   leati_draw_tensor *x = leati_draw_any(d, "T", 1, 6, &rank, dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     if (leati_draw_chance(d, 50)) {
       leati_draw_set(x, k, 0);
     }

@@ -26,9 +26,9 @@ static bool run_gather(leati_ref_node *node) {
   int64_t dims[2 * LEAT_MAX_RANK];
   int32_t rank = 0;
   int64_t inner = 1;
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     if (d == axis) {
-      memcpy(dims + rank, indices->dims, sizeof dims[0] * (size_t)indices->rank);
+      memcpy(dims + rank, indices->dims, sizeof(dims[0]) * (size_t)indices->rank);
       rank += indices->rank;
     } else {
       dims[rank++] = x->dims[d];
@@ -37,7 +37,7 @@ static bool run_gather(leati_ref_node *node) {
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, rank, dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t n = x->dims[axis];
     int64_t i = place_of(indices->i[k / inner % indices->count], n);
     int64_t outer = k / inner / indices->count;
@@ -62,10 +62,10 @@ static bool run_elements(leati_ref_node *node) {
     return leati_ref_fail(node, "%s: reductions are not computed here", node->name);
   }
   leati_ref_tensor_init(y, x->type, x->rank, updates != NULL ? x->dims : indices->dims);
-  for (int64_t k = 0; updates != NULL && k < x->count; k++) {
+  for (int64_t k = 0; updates != NULL && k < x->count; ++k) {
     leati_ref_tensor_copy_element(y, k, x, k);
   }
-  for (int64_t k = 0; k < indices->count; k++) {
+  for (int64_t k = 0; k < indices->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(indices->rank, indices->dims, k, index);
     index[axis] = place_of(indices->i[k], x->dims[axis]);
@@ -98,8 +98,8 @@ static bool run_nd(leati_ref_node *node) {
   if (!leati_ref_string_is(node, "reduction", "none", "none")) {
     return leati_ref_fail(node, "%s: reductions are not computed here", node->name);
   }
-  memcpy(dims, indices->dims, sizeof dims[0] * (size_t)last);
-  for (int32_t d = 0; d < x->rank; d++) {
+  memcpy(dims, indices->dims, sizeof(dims[0]) * (size_t)last);
+  for (int32_t d = 0; d < x->rank; ++d) {
     batches *= d < first ? x->dims[d] : 1;
     if (d >= first + tuple) {
       dims[rank++] = x->dims[d];
@@ -107,17 +107,17 @@ static bool run_nd(leati_ref_node *node) {
     }
   }
   leati_ref_tensor_init(y, x->type, updates != NULL ? x->rank : rank, updates != NULL ? x->dims : dims);
-  for (int64_t k = 0; updates != NULL && k < x->count; k++) {
+  for (int64_t k = 0; updates != NULL && k < x->count; ++k) {
     leati_ref_tensor_copy_element(y, k, x, k);
   }
   int64_t rows = indices->count / tuple;
-  for (int64_t r = 0; r < rows; r++) {
+  for (int64_t r = 0; r < rows; ++r) {
     int64_t at = r / (rows / batches);
-    for (int64_t t = 0; t < tuple && at >= 0; t++) {
+    for (int64_t t = 0; t < tuple && at >= 0; ++t) {
       int64_t i = place_of(indices->i[r * tuple + t], x->dims[first + t]);
       at = i < 0 ? -1 : at * x->dims[first + t] + i;
     }
-    for (int64_t k = 0; k < inner && at >= 0; k++) {
+    for (int64_t k = 0; k < inner && at >= 0; ++k) {
       leati_ref_tensor_copy_element(y, updates != NULL ? at * inner + k : r * inner + k, updates != NULL ? updates : x,
                                     updates != NULL ? r * inner + k : at * inner + k);
     }
@@ -135,10 +135,10 @@ static bool run_tensor_scatter(leati_ref_node *node) {
   int64_t axis = leati_ref_int(node, "axis", -2);
   axis += axis < 0 ? past->rank : 0;
   leati_ref_tensor_init(y, past->type, past->rank, past->dims);
-  for (int64_t k = 0; k < past->count; k++) {
+  for (int64_t k = 0; k < past->count; ++k) {
     leati_ref_tensor_copy_element(y, k, past, k);
   }
-  for (int64_t k = 0; k < update->count; k++) {
+  for (int64_t k = 0; k < update->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(update->rank, update->dims, k, index);
     const int64_t first = places != NULL ? places->i[index[0]] : 0, size = past->dims[axis];
@@ -158,7 +158,7 @@ static bool run_reverse_sequence(leati_ref_node *node) {
   leati_ref_tensor *y = &node->outputs[0];
   const int64_t time = leati_ref_int(node, "time_axis", 0), batch = leati_ref_int(node, "batch_axis", 1);
   leati_ref_tensor_init(y, x->type, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(x->rank, x->dims, k, index);
     const int64_t told = lengths->i[index[batch]], length = told < x->dims[time] ? told : x->dims[time];
@@ -185,13 +185,13 @@ static bool run_one_hot(leati_ref_node *node) {
     return false;
   }
   int64_t inner = 1;
-  for (int32_t d = 0; d <= indices->rank; d++) {
+  for (int32_t d = 0; d <= indices->rank; ++d) {
     dims[d] = d < axis ? indices->dims[d] : d == axis ? size : indices->dims[d - 1];
     inner *= d > axis ? dims[d] : 1;
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, values->type, indices->rank + 1, dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     const int64_t at = k / inner / size * inner + k % inner, place = k / inner % size;
     bool here;
     if (leati_ref_type_is_float(indices->type)) {
@@ -219,17 +219,17 @@ static bool run_cum_sum(leati_ref_node *node) {
   }
   leati_ref_tensor_init(y, x->type, x->rank, x->dims);
   int64_t inner = 1;
-  for (int32_t d = axis + 1; d < x->rank; d++) {
+  for (int32_t d = axis + 1; d < x->rank; ++d) {
     inner *= x->dims[d];
   }
   const int64_t length = x->dims[axis];
-  for (int64_t first = 0; first < x->count; first++) {
+  for (int64_t first = 0; first < x->count; ++first) {
     if (first / inner % length != 0) {
       continue; /* Its line begins elsewhere. */
     }
     double sum = 0, magnitude = 0;
     uint64_t whole = 0;
-    for (int64_t n = 0; n < length; n++) {
+    for (int64_t n = 0; n < length; ++n) {
       int64_t k = first + (reverse ? length - 1 - n : n) * inner;
       if (leati_ref_type_is_float(x->type)) {
         const double with = sum + x->f[k], magnitude_with = magnitude + fabs(x->f[k]);
@@ -251,17 +251,17 @@ static bool run_nonzero(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const bool is_float = leati_ref_type_is_float(x->type);
   int64_t dims[2] = {x->rank, 0};
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     dims[1] += is_float ? x->f[k] != 0 : x->i[k] != 0;
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, LEATI_REF_INT64, 2, dims);
   int64_t found = 0;
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     if (is_float ? x->f[k] != 0 : x->i[k] != 0) {
       int64_t index[LEAT_MAX_RANK];
       leati_ref_unravel(x->rank, x->dims, k, index);
-      for (int32_t d = 0; d < x->rank; d++) {
+      for (int32_t d = 0; d < x->rank; ++d) {
         y->i[d * dims[1] + found] = index[d];
       }
       found++;
@@ -289,22 +289,22 @@ static bool run_gather_quantized(leati_ref_node *node) {
       axis == 0 || last + indices->rank > LEAT_MAX_RANK || scales->rank != data->rank) {
     return leati_ref_fail(node, "%s: not of this form", node->name);
   }
-  memcpy(shape, data->dims, sizeof shape);
+  memcpy(shape, data->dims, sizeof(shape));
   shape[last] *= 8 / bits;
-  memcpy(blocks, shape, sizeof blocks);
+  memcpy(blocks, shape, sizeof(blocks));
   blocks[axis] = (shape[axis] + size - 1) / size;
   const int64_t packed = (blocks[last] * bits + 7) / 8;
-  if (memcmp(scales->dims, blocks, sizeof blocks[0] * (size_t)data->rank) != 0 ||
+  if (memcmp(scales->dims, blocks, sizeof(blocks[0]) * (size_t)data->rank) != 0 ||
       (zeros != NULL && (zeros->rank != data->rank || zeros->dims[last] != packed ||
-                         memcmp(zeros->dims, blocks, sizeof blocks[0] * (size_t)last) != 0))) {
+                         memcmp(zeros->dims, blocks, sizeof(blocks[0]) * (size_t)last) != 0))) {
     return leati_ref_fail(node, "%s: shapes that do not go together", node->name);
   }
-  memcpy(dims, indices->dims, sizeof dims[0] * (size_t)indices->rank);
-  memcpy(dims + indices->rank, shape + 1, sizeof dims[0] * (size_t)last);
+  memcpy(dims, indices->dims, sizeof(dims[0]) * (size_t)indices->rank);
+  memcpy(dims + indices->rank, shape + 1, sizeof(dims[0]) * (size_t)last);
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, scales->type, last + indices->rank, dims);
   const int64_t line = indices->count > 0 ? y->count / indices->count : 0;
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     const int64_t x = place_of(indices->i[k / line], shape[0]);
     int64_t at[LEAT_MAX_RANK];
     if (x >= 0) {

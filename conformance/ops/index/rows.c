@@ -382,10 +382,10 @@ static const leati_op_spec specs[] = {
 static void cumsum_long(leat_case_context *ctx, const void *data) {
   enum { COUNT = 70000 };
   const int64_t dims[1] = {COUNT};
-  const leat_value_info line = {.struct_size = sizeof line, .ndim = 1, .dtype = LEAT_F32, .shape = dims};
-  const leat_value_info scalar = {.struct_size = sizeof scalar, .dtype = LEAT_I64};
+  const leat_value_info line = {.struct_size = sizeof(line), .ndim = 1, .dtype = LEAT_F32, .shape = dims};
+  const leat_value_info scalar = {.struct_size = sizeof(scalar), .dtype = LEAT_I64};
   const leat_value_info *infos[2] = {&line, &scalar};
-  const leat_op_desc desc = {.struct_size = sizeof desc,
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .since_version = 14,
                              .name = "CumSum",
                              .input_count = 2,

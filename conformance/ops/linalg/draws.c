@@ -9,8 +9,9 @@
 static int32_t draw_shape(leati_draw *d, int64_t rows, int64_t columns, int64_t *dims) {
   const int32_t rank = leati_draw_rank(d, 2, RANK);
   leati_draw_dims(d, rank, dims);
-  for (int32_t k = 0; k < rank - 2; k++)
+  for (int32_t k = 0; k < rank - 2; ++k) {
     dims[k] = dims[k] > 3 ? 3 : dims[k];
+  }
   dims[rank - 2] = rows;
   dims[rank - 1] = columns;
   return rank;
@@ -21,11 +22,12 @@ static int32_t draw_shape(leati_draw *d, int64_t rows, int64_t columns, int64_t 
 static void draw_pivots(leati_draw *d, leati_draw_tensor *x) {
   const int64_t rows = x->dims[x->rank - 2], columns = x->dims[x->rank - 1];
   leati_draw_range(d, x, -3, 3);
-  for (int64_t b = 0; rows * columns != 0 && b < x->count / (rows * columns); b++) {
+  for (int64_t b = 0; rows * columns != 0 && b < x->count / (rows * columns); ++b) {
     const int64_t turn = leati_draw_int(d, 0, rows - 1);
-    for (int64_t c = 0; c < columns; c++)
+    for (int64_t c = 0; c < columns; ++c) {
       leati_draw_set(x, (b * rows + (c + turn) % rows) * columns + c,
                      (double)((leati_draw_chance(d, 50) ? 1 : -1) * (4 * rows + leati_draw_int(d, 0, 5))));
+    }
   }
   x->plain = true;
 }
@@ -34,15 +36,18 @@ static void draw_pivots(leati_draw *d, leati_draw_tensor *x) {
 static void draw_triangle(leati_draw *d, leati_draw_tensor *x) {
   const int64_t rows = x->dims[x->rank - 1];
   leati_draw_range(d, x, -2, 2);
-  for (int64_t k = 0; k < x->count; k++)
-    if (k / rows % rows == k % rows)
+  for (int64_t k = 0; k < x->count; ++k) {
+    if (k / rows % rows == k % rows) {
       leati_draw_set(x, k, (double)leati_draw_int(d, 1, 4));
+    }
+  }
   x->plain = true;
 }
 
 static void draw_flag(leati_draw *d, const char *name) {
-  if (leati_draw_chance(d, 70))
+  if (leati_draw_chance(d, 70)) {
     leati_draw_attribute_int(d, name, leati_draw_int(d, 0, 1));
+  }
 }
 
 static int64_t draw_size(leati_draw *d) {
@@ -65,10 +70,11 @@ static void lu_solve(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T");
   draw_triangle(d, leati_draw_input(d, type, rank, dims));
   leati_draw_tensor *const pivots = leati_draw_input(d, LEAT_TYPE_INT32, rank - 1, dims);
-  for (int64_t k = 0; k < pivots->count; k++)
+  for (int64_t k = 0; k < pivots->count; ++k) {
     leati_draw_set(pivots, k,
                    (double)(d->faults && leati_draw_chance(d, 10) ? leati_draw_int(d, -1, rows + 2)
                                                                   : leati_draw_int(d, k % rows + 1, rows)));
+  }
   dims[rank - 1] = leati_draw_int(d, d->empty ? 0 : 1, 9);
   leati_draw_input(d, type, rank, dims)->plain = true;
   d->output_count = leati_draw_chance(d, 50) ? 2 : 1;
@@ -100,9 +106,11 @@ static void cholesky(leati_draw *d) {
   const int32_t rank = draw_shape(d, rows, rows, dims);
   leati_draw_tensor *const x = leati_draw_input(d, leati_draw_type(d, "T"), rank, dims);
   leati_draw_range(d, x, 1, 1);
-  for (int64_t k = 0; k < x->count; k++)
-    if (k / rows % rows == k % rows)
+  for (int64_t k = 0; k < x->count; ++k) {
+    if (k / rows % rows == k % rows) {
       leati_draw_set(x, k, (double)(rows + leati_draw_int(d, 1, 9)));
+    }
+  }
   x->plain = true;
   d->output_count = leati_draw_chance(d, 50) ? 2 : 1;
   draw_flag(d, "upper");

@@ -81,7 +81,7 @@ static number *element(const matrix *m, int64_t row, int64_t column) {
 
 static int64_t matrices_of(const leati_ref_tensor *x) {
   int64_t count = 1;
-  for (int32_t d = 0; d < x->rank - 2; d++) {
+  for (int32_t d = 0; d < x->rank - 2; ++d) {
     count *= x->dims[d];
   }
   return count;
@@ -94,7 +94,7 @@ static matrix matrix_new(int64_t rows, int64_t columns) {
 /* Matrix number `which` of a tensor, */
 static matrix matrix_of(const leati_ref_tensor *x, int64_t which) {
   const matrix m = matrix_new(x->dims[x->rank - 2], x->dims[x->rank - 1]);
-  for (int64_t k = 0; k < m.rows * m.columns; k++) {
+  for (int64_t k = 0; k < m.rows * m.columns; ++k) {
     m.at[k] = exactly(x->f[which * m.rows * m.columns + k]);
   }
   return m;
@@ -102,14 +102,14 @@ static matrix matrix_of(const leati_ref_tensor *x, int64_t which) {
 
 /* and the other way. */
 static void store(const matrix *m, leati_ref_tensor *y, int64_t which, rounding r) {
-  for (int64_t k = 0; k < m->rows * m->columns; k++) {
+  for (int64_t k = 0; k < m->rows * m->columns; ++k) {
     y->f[which * m->rows * m->columns + k] = m->at[k].value;
     y->bound[which * m->rows * m->columns + k] = error_of(m->at[k], r);
   }
 }
 
 static void swap_rows(const matrix *m, int64_t a, int64_t b) {
-  for (int64_t c = 0; c < m->columns; c++) {
+  for (int64_t c = 0; c < m->columns; ++c) {
     const number x = *element(m, a, c);
     *element(m, a, c) = *element(m, b, c);
     *element(m, b, c) = x;
@@ -119,9 +119,9 @@ static void swap_rows(const matrix *m, int64_t a, int64_t b) {
 /* LU factors in the place of a matrix; gives the number of the first pivot that is 0. */
 static int64_t factor(const matrix *m, int64_t *pivots, rounding r) {
   int64_t info = 0;
-  for (int64_t k = 0; k < m->rows && k < m->columns; k++) {
+  for (int64_t k = 0; k < m->rows && k < m->columns; ++k) {
     int64_t pivot = k;
-    for (int64_t i = k + 1; i < m->rows; i++) {
+    for (int64_t i = k + 1; i < m->rows; ++i) {
       pivot = fabs(element(m, i, k)->value) > fabs(element(m, pivot, k)->value) ? i : pivot;
     }
     pivots[k] = pivot + 1;
@@ -130,10 +130,10 @@ static int64_t factor(const matrix *m, int64_t *pivots, rounding r) {
       info = info == 0 ? k + 1 : info;
       continue;
     }
-    for (int64_t i = k + 1; i < m->rows; i++) {
+    for (int64_t i = k + 1; i < m->rows; ++i) {
       number *const l = element(m, i, k);
       *l = quotient(*l, *element(m, k, k), r);
-      for (int64_t c = k + 1; c < m->columns; c++) {
+      for (int64_t c = k + 1; c < m->columns; ++c) {
         subtract_product(element(m, i, c), *l, *element(m, k, c), r);
       }
     }
@@ -149,11 +149,11 @@ static number read_triangle(const matrix *t, bool transposed, int64_t row, int64
 /* Solves op(t) x = x. */
 static void solve(const matrix *t, bool upper, bool transposed, bool unit, const matrix *x, rounding r) {
   const bool down = upper == transposed;
-  for (int64_t c = 0; c < x->columns; c++) {
-    for (int64_t n = 0; n < x->rows; n++) {
+  for (int64_t c = 0; c < x->columns; ++c) {
+    for (int64_t n = 0; n < x->rows; ++n) {
       const int64_t row = down ? n : x->rows - 1 - n;
       number *const y = element(x, row, c);
-      for (int64_t k = 0; k < n; k++) {
+      for (int64_t k = 0; k < n; ++k) {
         const int64_t other = down ? k : x->rows - 1 - k;
         subtract_product(y, read_triangle(t, transposed, row, other), *element(x, other, c), r);
       }
@@ -163,7 +163,7 @@ static void solve(const matrix *t, bool upper, bool transposed, bool unit, const
 }
 
 static void swap_as_said(const matrix *x, const int64_t *pivots, int64_t count, bool backward) {
-  for (int64_t n = 0; n < count; n++) {
+  for (int64_t n = 0; n < count; ++n) {
     const int64_t k = backward ? count - 1 - n : n;
     if (pivots[k] >= 1 && pivots[k] <= x->rows) {
       swap_rows(x, k, pivots[k] - 1);
@@ -190,12 +190,12 @@ static bool run_lu(leati_ref_node *node) {
   const rounding r = rounding_of(x->type);
   const int64_t rows = x->dims[x->rank - 2], columns = x->dims[x->rank - 1], steps = rows < columns ? rows : columns;
   int64_t dims[LEAT_MAX_RANK];
-  memcpy(dims, x->dims, sizeof dims);
+  memcpy(dims, x->dims, sizeof(dims));
   dims[x->rank - 2] = steps;
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
   leati_ref_tensor_init(&node->outputs[1], LEATI_REF_INT32, x->rank - 1, dims);
   leati_ref_tensor_init(&node->outputs[2], LEATI_REF_INT32, x->rank - 2, dims);
-  for (int64_t b = 0; b < matrices_of(x); b++) {
+  for (int64_t b = 0; b < matrices_of(x); ++b) {
     const matrix m = matrix_of(x, b);
     node->outputs[2].i[b] = factor(&m, node->outputs[1].i + b * steps, r);
     store(&m, &node->outputs[0], b, r);
@@ -211,12 +211,12 @@ static bool run_det(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank - 2, x->dims);
-  for (int64_t b = 0; b < matrices_of(x); b++) {
+  for (int64_t b = 0; b < matrices_of(x); ++b) {
     const matrix m = matrix_of(x, b);
-    int64_t *const pivots = leati_ref_alloc(m.rows + 1, sizeof *pivots);
+    int64_t *const pivots = leati_ref_alloc(m.rows + 1, sizeof(*pivots));
     number det = exactly(1);
     (void)factor(&m, pivots, r);
-    for (int64_t k = 0; k < m.rows; k++) {
+    for (int64_t k = 0; k < m.rows; ++k) {
       det = product(det, *element(&m, k, k), r);
       det.value = pivots[k] == k + 1 ? det.value : -det.value;
     }
@@ -235,11 +235,11 @@ static bool run_inverse(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
-  for (int64_t b = 0; b < matrices_of(x); b++) {
+  for (int64_t b = 0; b < matrices_of(x); ++b) {
     const matrix m = matrix_of(x, b), y = matrix_new(m.rows, m.rows);
-    int64_t *const pivots = leati_ref_alloc(m.rows + 1, sizeof *pivots);
+    int64_t *const pivots = leati_ref_alloc(m.rows + 1, sizeof(*pivots));
     const bool singular = factor(&m, pivots, r) != 0;
-    for (int64_t k = 0; k < m.rows * m.rows; k++) {
+    for (int64_t k = 0; k < m.rows * m.rows; ++k) {
       y.at[k] = exactly(singular ? NAN : k / m.rows == k % m.rows);
     }
     swap_as_said(&y, pivots, m.rows, false);
@@ -268,11 +268,11 @@ static bool run_solve(leati_ref_node *node) {
   if (node->output_count > 1) {
     leati_ref_tensor_init(&node->outputs[1], LEATI_REF_INT32, a->rank - 2, a->dims);
   }
-  for (int64_t which = 0; which < matrices_of(a); which++) {
+  for (int64_t which = 0; which < matrices_of(a); ++which) {
     const matrix m = matrix_of(a, which), sides = matrix_of(b, which);
     const int64_t info = unit ? 0 : first_zero(&m);
     matrix x = right ? matrix_new(sides.columns, sides.rows) : sides;
-    for (int64_t k = 0; right && k < x.rows * x.columns; k++) {
+    for (int64_t k = 0; right && k < x.rows * x.columns; ++k) {
       x.at[k] = *element(&sides, k % x.columns, k / x.columns);
     }
     if (info == 0 && lu) {
@@ -292,7 +292,7 @@ static bool run_solve(leati_ref_node *node) {
     } else if (info == 0) {
       solve(&m, upper, transposed != right, unit, &x, r);
     }
-    for (int64_t k = 0; right && k < x.rows * x.columns; k++) {
+    for (int64_t k = 0; right && k < x.rows * x.columns; ++k) {
       *element(&sides, k % x.columns, k / x.columns) = x.at[k];
     }
     store(&sides, &node->outputs[0], which, r);
@@ -320,13 +320,13 @@ static bool run_cholesky(leati_ref_node *node) {
   if (node->output_count > 1) {
     leati_ref_tensor_init(&node->outputs[1], LEATI_REF_INT32, x->rank - 2, x->dims);
   }
-  for (int64_t b = 0; b < matrices_of(x); b++) {
+  for (int64_t b = 0; b < matrices_of(x); ++b) {
     const matrix m = matrix_of(x, b), y = matrix_new(m.rows, m.rows);
     int64_t info = 0;
-    for (int64_t k = 0; k < m.rows && info == 0; k++) {
-      for (int64_t i = k; i < m.rows; i++) {
+    for (int64_t k = 0; k < m.rows && info == 0; ++k) {
+      for (int64_t i = k; i < m.rows; ++i) {
         number sum = upper ? *element(&m, k, i) : *element(&m, i, k);
-        for (int64_t p = 0; p < k; p++) {
+        for (int64_t p = 0; p < k; ++p) {
           subtract_product(&sum, *element(&y, i, p), *element(&y, k, p), r);
         }
         if (i == k && !(sum.value > 0)) {
@@ -336,13 +336,13 @@ static bool run_cholesky(leati_ref_node *node) {
         *element(&y, i, k) = i == k ? root(sum, r) : quotient(sum, *element(&y, k, k), r);
       }
     }
-    for (int64_t k = 0; upper && k < m.rows * m.rows; k++) {
+    for (int64_t k = 0; upper && k < m.rows * m.rows; ++k) {
       if (k / m.rows > k % m.rows) {
         *element(&y, k % m.rows, k / m.rows) = y.at[k];
         y.at[k] = exactly(0);
       }
     }
-    for (int64_t k = 0; info != 0 && k < m.rows * m.rows; k++) {
+    for (int64_t k = 0; info != 0 && k < m.rows * m.rows; ++k) {
       y.at[k].passed = INFINITY;
     }
     store(&y, &node->outputs[0], b, r);

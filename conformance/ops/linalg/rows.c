@@ -172,7 +172,7 @@ static void run(leat_case_context *ctx, leat_stream *stream, const char *name, c
   for (uint32_t i = 0; i < inputs; ++i) {
     const DLTensor *const view = &in[i].view.tensor;
     infos[i] = (leat_value_info){
-        .struct_size = sizeof infos[i], .ndim = view->ndim, .dtype = view->dtype, .shape = view->shape};
+        .struct_size = sizeof(infos[i]), .ndim = view->ndim, .dtype = view->dtype, .shape = view->shape};
     info_list[i] = &infos[i];
     given[i] = view;
     leati_upload(ctx, stream, in[i].address, in[i].bytes, in[i].size);
@@ -180,7 +180,7 @@ static void run(leat_case_context *ctx, leat_stream *stream, const char *name, c
   for (uint32_t i = 0; i < outputs; ++i) {
     wanted[i] = &out[i].view.tensor;
   }
-  const leat_op_desc desc = {.struct_size = sizeof desc,
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .since_version = 1,
                              .name = name,
                              .domain = "leat",

@@ -10,8 +10,9 @@ static void expand(leati_draw *d) {
   int64_t dims[RANK];
   leati_draw_dims(d, rank, dims);
   leati_draw_narrow_input(d, leati_draw_type(d, "T"), rank, dims);
-  for (int32_t k = 0; k < rank; k++)
+  for (int32_t k = 0; k < rank; ++k) {
     dims[k] = leati_draw_chance(d, 20) && dims[k] != 0 ? 1 : dims[k];
+  }
   leati_draw_list(d, LEAT_TYPE_INT64, rank, dims);
 }
 
@@ -26,29 +27,33 @@ static void slice(leati_draw *d) {
   const bool listed = leati_draw_chance(d, 70);
   int32_t count = leati_draw_axes(d, rank, axes);
   if (!listed) {
-    for (int32_t k = 0; k < count; k++)
+    for (int32_t k = 0; k < count; ++k) {
       axes[k] = k;
+    }
   }
-  for (int32_t k = 0; k < count; k++) {
+  for (int32_t k = 0; k < count; ++k) {
     const int64_t size = dims[leati_draw_front(axes[k], rank)];
     numbers[0][k] = leati_draw_int(d, -size - 1, size + 1);
     numbers[1][k] = leati_draw_int(d, -size - 1, size + 1);
     numbers[2][k] = leati_draw_int(d, 1, 3);
-    if (listed && has_steps && leati_draw_chance(d, 40))
+    if (listed && has_steps && leati_draw_chance(d, 40)) {
       numbers[2][k] = -numbers[2][k];
+    }
     /* Models say "to the end" with the largest and smallest numbers that there are. */
-    for (int n = 0; n < (listed ? 3 : 2); n++) {
-      if (leati_draw_chance(d, 6))
+    for (int n = 0; n < (listed ? 3 : 2); ++n) {
+      if (leati_draw_chance(d, 6)) {
         numbers[n][k] = type == LEAT_TYPE_INT32 ? (leati_draw_chance(d, 50) ? INT32_MIN : INT32_MAX)
                                                 : (leati_draw_chance(d, 50) ? INT64_MIN : INT64_MAX);
+      }
     }
   }
   leati_draw_list(d, type, count, numbers[0]);
   leati_draw_list(d, type, count, numbers[1]);
   if (listed) {
     leati_draw_list(d, type, count, axes);
-    if (has_steps)
+    if (has_steps) {
       leati_draw_list(d, type, count, numbers[2]);
+    }
   }
 }
 
@@ -57,7 +62,7 @@ static void concat(leati_draw *d) {
   int64_t dims[RANK];
   leati_draw_any(d, "T", 1, RANK, &rank, dims);
   const int64_t axis = leati_draw_axis(d, rank);
-  for (int64_t k = leati_draw_int(d, 0, 4); k > 0; k--) {
+  for (int64_t k = leati_draw_int(d, 0, 4); k > 0; --k) {
     dims[leati_draw_front(axis, rank)] = leati_draw_int(d, 0, 4);
     leati_draw_input(d, d->inputs[0].type, rank, dims);
   }
@@ -74,7 +79,7 @@ static void split(leati_draw *d) {
   const int32_t count = (int32_t)leati_draw_int(d, 1, 4);
   const bool listed = leati_draw_chance(d, 50);
   int64_t sum = 0;
-  for (int32_t k = 0; k < count; k++) {
+  for (int32_t k = 0; k < count; ++k) {
     parts[k] = listed ? leati_draw_int(d, d->empty ? 0 : 1, 4) : 2;
     sum += parts[k];
   }
@@ -99,7 +104,7 @@ static void pad(leati_draw *d) {
   const int64_t mode = leati_draw_int(d, 0, d->since_version >= 19 ? 3 : 2);
   const bool listed = d->since_version >= 18 && leati_draw_chance(d, 30);
   const int32_t count = listed ? leati_draw_axes(d, rank, axes) : rank;
-  for (int32_t k = 0; k < count; k++) {
+  for (int32_t k = 0; k < count; ++k) {
     int64_t left = dims[listed ? leati_draw_front(axes[k], rank) : k];
     /* What is taken off comes first; all modes but "constant" need something that is left. */
     for (int32_t side = k; side < 2 * count; side += count) {
@@ -118,17 +123,20 @@ static void pad(leati_draw *d) {
   } else {
     leati_draw_absent(d);
   }
-  if (listed)
+  if (listed) {
     leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
-  if (mode != 0 || leati_draw_chance(d, 50))
+  }
+  if (mode != 0 || leati_draw_chance(d, 50)) {
     leati_draw_attribute_string(d, "mode", modes[mode]);
+  }
 }
 
 static void tile(leati_draw *d) {
   const int32_t rank = d->inputs[0].rank;
   int64_t repeats[RANK];
-  for (int32_t k = 0; k < rank; k++)
+  for (int32_t k = 0; k < rank; ++k) {
     repeats[k] = leati_draw_chance(d, 60) ? 1 : leati_draw_int(d, d->empty ? 0 : 1, 3);
+  }
   leati_draw_list(d, LEAT_TYPE_INT64, rank, repeats);
 }
 
@@ -136,22 +144,25 @@ static void depth_space(leati_draw *d) {
   const int64_t block = leati_draw_int(d, 1, 3);
   const bool to_space = strcmp(d->info->name, "DepthToSpace") == 0;
   int64_t dims[4];
-  for (int k = 0; k < 4; k++)
+  for (int k = 0; k < 4; ++k) {
     dims[k] = leati_draw_int(d, d->empty ? 0 : 1, 3);
+  }
   dims[1] *= to_space ? block * block : 1;
   dims[2] *= to_space ? 1 : block;
   dims[3] *= to_space ? 1 : block;
   leati_draw_input(d, leati_draw_type(d, "T"), 4, dims);
   leati_draw_attribute_int(d, "blocksize", block);
-  if (to_space && leati_draw_chance(d, 60))
+  if (to_space && leati_draw_chance(d, 60)) {
     leati_draw_attribute_string(d, "mode", leati_draw_chance(d, 50) ? "CRD" : "DCR");
+  }
 }
 
 /* Which diagonal, perhaps. */
 static void trilu(leati_draw *d) {
   const int64_t k = leati_draw_int(d, -4, 4);
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_list(d, LEAT_TYPE_INT64, -1, &k);
+  }
 }
 
 static void reshape(leati_draw *d) {
@@ -162,21 +173,23 @@ static void reshape(leati_draw *d) {
   const bool zero = leati_draw_count(rank, dims) == 0;
   int32_t count = 0;
   /* Joins neighbours, or keeps them; one of what comes out may be left to be found. */
-  for (int32_t k = 0; k < rank; k++) {
+  for (int32_t k = 0; k < rank; ++k) {
     if (count > 0 && leati_draw_chance(d, 40)) {
       shape[count - 1] *= dims[k];
     } else {
       shape[count++] = dims[k];
     }
   }
-  if (count > 0 && !zero && leati_draw_chance(d, 40))
+  if (count > 0 && !zero && leati_draw_chance(d, 40)) {
     shape[leati_draw_int(d, 0, count - 1)] = -1;
-  if (d->since_version >= 14)
+  }
+  if (d->since_version >= 14) {
     leati_draw_attribute_int(d, "allowzero", 1);
+  }
   if (zero && d->since_version < 14) {
     /* A zero copies the dimension of the input. */
     count = rank;
-    memcpy(shape, dims, sizeof shape);
+    memcpy(shape, dims, sizeof(shape));
   }
   leati_draw_list(d, LEAT_TYPE_INT64, count, shape);
 }
@@ -187,8 +200,9 @@ static void flatten(leati_draw *d) {
   leati_draw_any(d, "T", 0, RANK, &rank, dims);
   /* One behind the last is an axis here. */
   const int64_t axis = leati_draw_int(d, d->since_version >= 11 ? -rank : 0, rank);
-  if (rank == 0 || leati_draw_chance(d, 80))
+  if (rank == 0 || leati_draw_chance(d, 80)) {
     leati_draw_attribute_int(d, "axis", rank == 0 ? 0 : axis);
+  }
 }
 
 static void squeeze(leati_draw *d) {
@@ -199,11 +213,13 @@ static void squeeze(leati_draw *d) {
   leati_draw_dims(d, rank, dims);
   const int32_t count = leati_draw_axes(d, rank, axes);
   const bool listed = leati_draw_chance(d, 70);
-  for (int32_t k = 0; k < count; k++)
+  for (int32_t k = 0; k < count; ++k) {
     dims[leati_draw_front(axes[k], rank)] = 1;
+  }
   leati_draw_input(d, leati_draw_type(d, "T"), rank, dims);
-  if (listed)
+  if (listed) {
     leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
+  }
 }
 
 static void unsqueeze(leati_draw *d) {
@@ -212,12 +228,14 @@ static void unsqueeze(leati_draw *d) {
   int64_t axes[RANK];
   leati_draw_any(d, "T", 0, 5, &rank, dims);
   const int32_t count = (int32_t)leati_draw_int(d, 0, RANK - rank > 3 ? 3 : RANK - rank);
-  for (int32_t k = 0; k < count; k++)
+  for (int32_t k = 0; k < count; ++k) {
     axes[k] = leati_draw_chance(d, 50) ? k * 2 : k * 2 - rank - count;
+  }
   /* Every second one may be too many for a small tensor. */
-  for (int32_t k = 0; k < count; k++) {
-    if (2 * (count - 1) >= rank + count)
+  for (int32_t k = 0; k < count; ++k) {
+    if (2 * (count - 1) >= rank + count) {
       axes[k] = k;
+    }
   }
   leati_draw_list(d, LEAT_TYPE_INT64, count, axes);
 }
@@ -231,7 +249,7 @@ static void constant_of_shape(leati_draw *d) {
   if (leati_draw_chance(d, 80)) {
     leati_draw_tensor *kept = leati_draw_input(d, leati_draw_type(d, "T2"), 1, one);
     d->value = *kept;
-    memset(kept, 0, sizeof *kept);
+    memset(kept, 0, sizeof(*kept));
     d->input_count--;
     d->value_view = (DLTensor){.data = d->value.bytes,
                                .device = {kDLCPU, 0},
@@ -250,7 +268,7 @@ static void range(leati_draw *d) {
   const int64_t delta = leati_draw_int(d, 1, 4) * (backwards ? -1 : 1);
   const int64_t numbers[3] = {start, limit, delta};
   const int count = d->info->min_inputs == 3 || leati_draw_chance(d, 60) ? 3 : 2;
-  for (int k = 0; k < count; k++) {
+  for (int k = 0; k < count; ++k) {
     leati_draw_tensor *scalar = leati_draw_input(d, type, 0, NULL);
     leati_draw_set(scalar, 0, (double)numbers[k]);
   }
@@ -267,8 +285,9 @@ static void unfold_tensor(leati_draw *d) {
   leati_draw_input(d, leati_draw_type(d, "T"), rank, dims);
   leati_draw_attribute_int(d, "dim", axis);
   leati_draw_attribute_int(d, "size", leati_draw_int(d, 1, *along));
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "step", leati_draw_int(d, 1, 4));
+  }
 }
 
 /* Slice without steps. */
@@ -279,15 +298,16 @@ static void dynamic_slice(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "Tind");
   const int32_t count = leati_draw_axes(d, rank, axes);
   const bool listed = leati_draw_chance(d, 70);
-  for (int32_t k = 0; k < count; k++) {
+  for (int32_t k = 0; k < count; ++k) {
     const int64_t size = dims[listed ? leati_draw_front(axes[k], rank) : k];
     starts[k] = leati_draw_int(d, -size - 1, size + 1);
     ends[k] = leati_draw_int(d, -size - 1, size + 1);
   }
   leati_draw_list(d, type, count, starts);
   leati_draw_list(d, type, count, ends);
-  if (listed)
+  if (listed) {
     leati_draw_list(d, type, count, axes);
+  }
 }
 
 static void eye_like(leati_draw *d) {
@@ -296,10 +316,12 @@ static void eye_like(leati_draw *d) {
   int32_t rank;
   int64_t dims[LEAT_MAX_RANK];
   leati_draw_any(d, "T1", 2, 2, &rank, dims);
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "dtype", types[leati_draw_int(d, 0, 12)]);
-  if (leati_draw_chance(d, 60))
+  }
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "k", leati_draw_int(d, -9, 9));
+  }
 }
 
 const leati_draw_entry leati_draws_movement[] = {

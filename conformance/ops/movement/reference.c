@@ -14,7 +14,7 @@ static bool same_elements(leati_ref_node *node, int32_t rank, const int64_t *dim
     return leati_ref_fail(node, "%s: %" PRId64 " elements do not fit a shape of %" PRId64, node->name, x->count,
                           node->outputs[0].count);
   }
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     leati_ref_tensor_copy_element(&node->outputs[0], k, x, k);
   }
   return true;
@@ -31,7 +31,7 @@ static bool run_reshape(leati_ref_node *node) {
   int64_t dims[LEAT_MAX_RANK];
   int64_t known = 1;
   int32_t open = -1;
-  for (int32_t d = 0; d < (int32_t)shape->count; d++) {
+  for (int32_t d = 0; d < (int32_t)shape->count; ++d) {
     dims[d] = shape->i[d];
     if (dims[d] == 0 && !allow_zero) {
       dims[d] = x->dims[d];
@@ -53,7 +53,7 @@ static bool run_flatten(leati_ref_node *node) {
   int64_t axis = leati_ref_int(node, "axis", 1);
   axis += axis < 0 ? x->rank : 0;
   int64_t dims[2] = {1, 1};
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     dims[d < axis ? 0 : 1] *= x->dims[d];
   }
   return same_elements(node, 2, dims);
@@ -67,12 +67,12 @@ static bool run_squeeze(leati_ref_node *node) {
     return false;
   }
   bool gone[LEAT_MAX_RANK] = {false};
-  for (int32_t k = 0; k < count; k++) {
+  for (int32_t k = 0; k < count; ++k) {
     gone[axes[k]] = true;
   }
   int64_t dims[LEAT_MAX_RANK];
   int32_t rank = 0;
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     if (!(count < 0 ? x->dims[d] == 1 : gone[d])) {
       dims[rank++] = x->dims[d];
     }
@@ -89,10 +89,10 @@ static bool run_unsqueeze(leati_ref_node *node) {
     return false;
   }
   int64_t dims[LEAT_MAX_RANK] = {0};
-  for (int32_t k = 0; k < count; k++) {
+  for (int32_t k = 0; k < count; ++k) {
     dims[axes[k]] = -1;
   }
-  for (int32_t d = 0, from = 0; d < rank; d++) {
+  for (int32_t d = 0, from = 0; d < rank; ++d) {
     dims[d] = dims[d] == -1 ? 1 : x->dims[from++];
   }
   return same_elements(node, rank, dims);
@@ -103,16 +103,16 @@ static bool run_transpose(leati_ref_node *node) {
   leati_ref_tensor *y = &node->outputs[0];
   int64_t perm[LEAT_MAX_RANK];
   int64_t dims[LEAT_MAX_RANK];
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     perm[d] = leati_ref_ints_at(node, "perm", d, x->rank - 1 - d);
     dims[d] = x->dims[perm[d]];
   }
   leati_ref_tensor_init(y, x->type, x->rank, dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     int64_t from[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
-    for (int32_t d = 0; d < x->rank; d++) {
+    for (int32_t d = 0; d < x->rank; ++d) {
       from[perm[d]] = index[d];
     }
     leati_ref_tensor_copy_element(y, k, x, leati_ref_ravel(x->rank, x->dims, from));
@@ -122,7 +122,7 @@ static bool run_transpose(leati_ref_node *node) {
 
 /* Copies a tensor into another of the same rank, at an offset along one axis. */
 static void place(leati_ref_tensor *y, const leati_ref_tensor *x, int32_t axis, int64_t offset) {
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(x->rank, x->dims, k, index);
     index[axis] += offset;
@@ -137,13 +137,13 @@ static bool run_concat(leati_ref_node *node) {
     return false;
   }
   int64_t dims[LEAT_MAX_RANK];
-  memcpy(dims, first->dims, sizeof dims);
-  for (uint32_t k = 1; k < node->input_count; k++) {
+  memcpy(dims, first->dims, sizeof(dims));
+  for (uint32_t k = 1; k < node->input_count; ++k) {
     dims[axis] += node->inputs[k]->dims[axis];
   }
   leati_ref_tensor_init(&node->outputs[0], first->type, first->rank, dims);
   int64_t offset = 0;
-  for (uint32_t k = 0; k < node->input_count; k++) {
+  for (uint32_t k = 0; k < node->input_count; ++k) {
     place(&node->outputs[0], node->inputs[k], axis, offset);
     offset += node->inputs[k]->dims[axis];
   }
@@ -161,14 +161,14 @@ static bool run_split(leati_ref_node *node) {
   int64_t parts = leati_ref_int(node, "num_outputs", node->output_count);
   int64_t part = (x->dims[axis] + parts - 1) / parts;
   int64_t offset = 0;
-  for (uint32_t n = 0; n < node->output_count; n++) {
+  for (uint32_t n = 0; n < node->output_count; ++n) {
     int64_t dims[LEAT_MAX_RANK];
-    memcpy(dims, x->dims, sizeof dims);
+    memcpy(dims, x->dims, sizeof(dims));
     int64_t left = x->dims[axis] - offset;
     dims[axis] = sizes != NULL ? sizes->i[n] : part < left ? part : left;
     leati_ref_tensor *y = &node->outputs[n];
     leati_ref_tensor_init(y, x->type, x->rank, dims);
-    for (int64_t k = 0; k < y->count; k++) {
+    for (int64_t k = 0; k < y->count; ++k) {
       int64_t index[LEAT_MAX_RANK];
       leati_ref_unravel(y->rank, y->dims, k, index);
       index[axis] += offset;
@@ -192,11 +192,11 @@ static bool run_slice(leati_ref_node *node) {
   int64_t start[LEAT_MAX_RANK] = {0};
   int64_t step[LEAT_MAX_RANK];
   int64_t dims[LEAT_MAX_RANK];
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     step[d] = 1;
     dims[d] = x->dims[d];
   }
-  for (int64_t k = 0; k < starts->count; k++) {
+  for (int64_t k = 0; k < starts->count; ++k) {
     int32_t d;
     if (!leati_ref_axis(node, axes != NULL ? axes->i[k] : k, x->rank, &d)) {
       return false;
@@ -219,10 +219,10 @@ static bool run_slice(leati_ref_node *node) {
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, x->rank, dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
-    for (int32_t d = 0; d < x->rank; d++) {
+    for (int32_t d = 0; d < x->rank; ++d) {
       index[d] = start[d] + index[d] * step[d];
     }
     leati_ref_tensor_copy_element(y, k, x, leati_ref_ravel(x->rank, x->dims, index));
@@ -261,7 +261,7 @@ static bool run_pad(leati_ref_node *node) {
   }
   if (count < 0) {
     count = x->rank;
-    for (int32_t d = 0; d < count; d++) {
+    for (int32_t d = 0; d < count; ++d) {
       axes[d] = d;
     }
   }
@@ -270,9 +270,9 @@ static bool run_pad(leati_ref_node *node) {
   int64_t gone[LEAT_MAX_RANK] = {0};
   int64_t left[LEAT_MAX_RANK];
   int64_t dims[LEAT_MAX_RANK];
-  memcpy(dims, x->dims, sizeof dims);
-  memcpy(left, x->dims, sizeof left);
-  for (int32_t k = 0; k < count; k++) {
+  memcpy(dims, x->dims, sizeof(dims));
+  memcpy(left, x->dims, sizeof(left));
+  for (int32_t k = 0; k < count; ++k) {
     int64_t before = pads->i[k];
     int64_t behind = pads->i[k + count];
     begin[axes[k]] = before > 0 ? before : 0;
@@ -282,11 +282,11 @@ static bool run_pad(leati_ref_node *node) {
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, x->rank, dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     bool constant = false;
-    for (int32_t d = 0; d < x->rank; d++) {
+    for (int32_t d = 0; d < x->rank; ++d) {
       int64_t from = pad_source(node, index[d] - begin[d], left[d]);
       constant = constant || from < 0;
       index[d] = from + gone[d];
@@ -306,7 +306,7 @@ static bool run_expand(leati_ref_node *node) {
   int32_t wanted = (int32_t)shape->count;
   int32_t rank = wanted > x->rank ? wanted : x->rank;
   int64_t dims[LEAT_MAX_RANK];
-  for (int32_t d = 0; d < rank; d++) {
+  for (int32_t d = 0; d < rank; ++d) {
     int64_t a = d < rank - x->rank ? 1 : x->dims[d - (rank - x->rank)];
     int64_t b = d < rank - wanted ? 1 : shape->i[d - (rank - wanted)];
     if (a != b && a != 1 && b != 1) {
@@ -316,7 +316,7 @@ static bool run_expand(leati_ref_node *node) {
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, rank, dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(rank, dims, k, index);
     leati_ref_tensor_copy_element(y, k, x, leati_ref_broadcast_at(x, rank, index));
@@ -327,15 +327,15 @@ static bool run_expand(leati_ref_node *node) {
 static bool run_tile(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   int64_t dims[LEAT_MAX_RANK];
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     dims[d] = x->dims[d] * node->inputs[1]->i[d];
   }
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, x->rank, dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
-    for (int32_t d = 0; d < x->rank; d++) {
+    for (int32_t d = 0; d < x->rank; ++d) {
       index[d] %= x->dims[d];
     }
     leati_ref_tensor_copy_element(y, k, x, leati_ref_ravel(x->rank, x->dims, index));
@@ -363,7 +363,7 @@ static bool run_blocks(leati_ref_node *node) {
   leati_ref_tensor_init(y, x->type, 4, dims);
   const leati_ref_tensor *wide = to_space ? y : x;
   const leati_ref_tensor *deep = to_space ? x : y;
-  for (int64_t k = 0; k < wide->count; k++) {
+  for (int64_t k = 0; k < wide->count; ++k) {
     int64_t at[4];
     leati_ref_unravel(4, wide->dims, k, at);
     const int64_t block = at[2] % b * b + at[3] % b;
@@ -384,7 +384,7 @@ static bool run_trilu(leati_ref_node *node) {
     return leati_ref_fail(node, "Trilu takes matrices");
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const int64_t column = k % x->dims[x->rank - 1];
     const int64_t row = k / x->dims[x->rank - 1] % x->dims[x->rank - 2];
     /* The indices are small, so that their difference cannot overflow, whatever the diagonal is. */
@@ -403,7 +403,7 @@ static bool run_shape(leati_ref_node *node) {
   end = clamp(end + (end < 0 ? x->rank : 0), 0, x->rank);
   int64_t count = end > start ? end - start : 0;
   leati_ref_tensor_init(&node->outputs[0], LEATI_REF_INT64, 1, &count);
-  for (int64_t k = 0; k < count; k++) {
+  for (int64_t k = 0; k < count; ++k) {
     node->outputs[0].i[k] = x->dims[start + k];
   }
   return true;
@@ -430,7 +430,7 @@ static bool run_constant_of_shape(leati_ref_node *node) {
   leati_ref_tensor one;
   leati_ref_tensor_init(&one, type, 0, NULL);
   leati_ref_tensor_load(&one, (const char *)value->tensor->data + value->tensor->byte_offset);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     leati_ref_tensor_copy_element(y, k, &one, 0);
   }
   leati_ref_tensor_clear(&one);
@@ -447,7 +447,7 @@ static bool run_range(leati_ref_node *node) {
     double steps = ceil((node->inputs[1]->f[0] - start) / delta);
     int64_t count = steps > 0 ? (int64_t)steps : 0;
     leati_ref_tensor_init(y, type, 1, &count);
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; ++k) {
       double moved = (double)k * delta;
       y->f[k] = start + moved;
       /* By multiplication: two roundings. By repeated addition, which the specification's function body does: one
@@ -466,7 +466,7 @@ static bool run_range(leati_ref_node *node) {
   int64_t count = span / delta + (span % delta != 0 && (span < 0) == (delta < 0));
   count = (span < 0) == (delta < 0) && count > 0 ? count : 0;
   leati_ref_tensor_init(y, type, 1, &count);
-  for (int64_t k = 0; k < count; k++) {
+  for (int64_t k = 0; k < count; ++k) {
     y->i[k] = start + k * delta;
   }
   return true;
@@ -482,12 +482,12 @@ static bool run_unfold(leati_ref_node *node) {
       x->dims[axis] < size || x->rank == LEAT_MAX_RANK) {
     return leati_ref_fail(node, "UnfoldTensor: no such windows");
   }
-  memcpy(dims, x->dims, sizeof dims[0] * (size_t)x->rank);
+  memcpy(dims, x->dims, sizeof(dims[0]) * (size_t)x->rank);
   dims[axis] = (x->dims[axis] - size) / step + 1;
   dims[x->rank] = size;
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, x->rank + 1, dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     leati_ref_unravel(y->rank, dims, k, index);
     index[axis] = index[axis] * step + index[x->rank];
     leati_ref_tensor_copy_element(y, k, x, leati_ref_ravel(x->rank, x->dims, index));
@@ -505,7 +505,7 @@ static bool run_eye_like(leati_ref_node *node) {
     return leati_ref_fail(node, "EyeLike: no matrix, or another type");
   }
   leati_ref_tensor_init(y, type, 2, x->dims);
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     const bool on = k % x->dims[1] - k / x->dims[1] == leati_ref_int(node, "k", 0);
     if (leati_ref_type_is_float(type)) {
       y->f[k] = on;

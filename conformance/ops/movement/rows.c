@@ -540,12 +540,12 @@ static const leati_refusal wrong_unfold[] = {
     {A_INT("dim", INT64_MIN)},  {A_FLOAT("size", 4)}};
 static const leati_refusals refusals_of_unfold = {.sound = &sound_unfold,
                                                   .wrong = wrong_unfold,
-                                                  .wrong_count = sizeof wrong_unfold / sizeof wrong_unfold[0],
+                                                  .wrong_count = sizeof(wrong_unfold) / sizeof(wrong_unfold[0]),
                                                   .any_size = {0xf}};
 
 static const leat_case hostile[] = {{REFUSALS("UnfoldTensor", "refused", &refusals_of_unfold)}};
 
 void leati_rows_movement(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
-  leati_case_list_add(list, hostile, sizeof hostile / sizeof hostile[0]);
+  leati_case_list_add(list, hostile, sizeof(hostile) / sizeof(hostile[0]));
 }

@@ -29,8 +29,9 @@ static void layer_norm(leati_draw *d) {
   const int32_t first = leati_draw_front(axis, rank);
   const uint64_t type = d->inputs[0].type;
   draw_gain(d, type, rank - first, dims + first);
-  if (d->info->max_inputs > 2 && leati_draw_chance(d, 60))
+  if (d->info->max_inputs > 2 && leati_draw_chance(d, 60)) {
     leati_draw_input(d, type, rank - first, dims + first);
+  }
   leati_draw_attribute_int(d, "axis", axis);
   draw_epsilon(d);
   d->output_count = (uint32_t)leati_draw_int(d, 1, d->info->max_outputs);
@@ -45,7 +46,7 @@ static void skip_layer_norm(leati_draw *d) {
   leati_draw_input(d, type, rank, dims);
   leati_draw_input(d, type, rank - cut, dims + cut);
   draw_gain(d, type, 1, dims + rank - 1);
-  for (uint32_t k = 3; k < d->info->max_inputs; k++) {
+  for (uint32_t k = 3; k < d->info->max_inputs; ++k) {
     if (leati_draw_chance(d, 60)) {
       leati_draw_input(d, type, 1, dims + rank - 1);
     } else {
@@ -70,7 +71,7 @@ static void channel_norm(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T");
   leati_draw_input(d, type, rank, dims);
   draw_gain(d, type, 1, grouped && d->since_version < 21 ? &groups : &dims[1]);
-  for (int k = 1; k < (batch ? 4 : 2); k++) {
+  for (int k = 1; k < (batch ? 4 : 2); ++k) {
     leati_draw_tensor *parameter = leati_draw_input(d, type, 1, grouped && d->since_version < 21 ? &groups : &dims[1]);
     if (k == 3) {
       /* No variance is negative. */
@@ -89,8 +90,9 @@ static void softmax(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
   leati_draw_any(d, "T", d->since_version < 13 ? 2 : 1, RANK, &rank, dims);
-  if (leati_draw_chance(d, 80))
+  if (leati_draw_chance(d, 80)) {
     leati_draw_attribute_int(d, "axis", leati_draw_axis(d, rank));
+  }
 }
 
 static void lrn(leati_draw *d) {
@@ -99,10 +101,12 @@ static void lrn(leati_draw *d) {
   leati_draw_any(d, "T", 2, 5, &rank, dims);
   leati_draw_attribute_int(d, "size", leati_draw_int(d, leati_draw_chance(d, 5) ? 0 : 1, 9));
   leati_draw_attribute_float(d, "alpha", leati_draw_chance(d, 50) ? 1e-3 : 0.5);
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_float(d, "beta", leati_draw_chance(d, 50) ? 0.5 : 1.25);
-  if (leati_draw_chance(d, 50))
+  }
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_float(d, "bias", 2);
+  }
 }
 
 static void gated_rms_norm(leati_draw *d) {
@@ -117,14 +121,16 @@ static void gated_rms_norm(leati_draw *d) {
   leati_draw_input(d, type, rank, dims)->plain = true;
   draw_gain(d, type, 1, &part);
   leati_draw_input(d, type, rank, dims)->plain = true;
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_string(d, "activation", names[leati_draw_int(d, 0, leati_draw_chance(d, 5) ? 3 : 2)]);
+  }
   draw_epsilon(d);
 }
 
 static void lp_norm(leati_draw *d) {
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "p", leati_draw_int(d, 1, 2));
+  }
 }
 
 static void draw_line(leati_draw *d, uint64_t type, int64_t size) {
@@ -167,8 +173,9 @@ static void embed_layer_norm(leati_draw *d) {
   } else {
     leati_draw_absent(d);
   }
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     draw_indices(d, leati_draw_chance(d, 50) ? batch : 1, sequence, sequence);
+  }
   draw_epsilon(d);
   leati_draw_attribute_int(d, "mask_index_type", leati_draw_int(d, 0, 1));
   d->output_count = (uint32_t)leati_draw_int(d, 1, 3);
@@ -185,7 +192,7 @@ static void q_embed_layer_norm(leati_draw *d) {
     leati_draw_absent(d);
   }
   const int64_t lines[] = {3, sequence, 2};
-  for (uint32_t k = 0; k < 3; k++) {
+  for (uint32_t k = 0; k < 3; ++k) {
     if (k < 2 || segments) {
       draw_table(d, type, lines[k], size);
     } else {
@@ -199,7 +206,7 @@ static void q_embed_layer_norm(leati_draw *d) {
   } else {
     leati_draw_absent(d);
   }
-  for (uint32_t k = 0; k < 10; k++) {
+  for (uint32_t k = 0; k < 10; ++k) {
     if (k % 5 == 2 && !segments) {
       leati_draw_absent(d);
     } else if (k < 5) {
@@ -219,8 +226,9 @@ static void bias_softmax(leati_draw *d) {
   int64_t dims[RANK];
   const uint64_t type = leati_draw_any(d, "T", 2, RANK, &rank, dims)->type;
   leati_draw_narrow_input(d, type, rank, dims);
-  if (leati_draw_chance(d, 80))
+  if (leati_draw_chance(d, 80)) {
     leati_draw_attribute_int(d, "axis", leati_draw_axis(d, rank));
+  }
   leati_draw_attribute_int(d, "is_inner_broadcast", leati_draw_int(d, 0, 1));
 }
 
@@ -238,8 +246,9 @@ static void image_norm(leati_draw *d) {
     const int64_t pair[] = {dims[0], channels};
     const bool whole = leati_draw_chance(d, 50);
     leati_draw_input(d, type, whole ? 4 : 2, whole ? dims : pair);
-    if (leati_draw_chance(d, 60))
+    if (leati_draw_chance(d, 60)) {
       draw_line(d, type, channels);
+    }
     d->output_count = (uint32_t)leati_draw_int(d, 1, 2);
   }
   draw_epsilon(d);

@@ -101,12 +101,12 @@ static const leati_op_spec sound_bytes =
 static const leati_refusal wrong_bytes[] = {{A_INT("epsilon", 1)}};
 static const leati_refusals refusals_of_bytes = {.sound = &sound_bytes,
                                                  .wrong = wrong_bytes,
-                                                 .wrong_count = sizeof wrong_bytes / sizeof wrong_bytes[0],
+                                                 .wrong_count = sizeof(wrong_bytes) / sizeof(wrong_bytes[0]),
                                                  .any_size = {0, 0, 1u << 0, 1u << 0, 1u << 0}};
 
 static const leat_case hostile[] = {{REFUSALS("QEmbedLayerNormalization", "refused", &refusals_of_bytes)}};
 
 void leati_rows_image_norm(leat_case_list *list) {
-  leati_op_cases_add(list, specs, sizeof specs / sizeof specs[0]);
-  leati_case_list_add(list, hostile, sizeof hostile / sizeof hostile[0]);
+  leati_op_cases_add(list, specs, sizeof(specs) / sizeof(specs[0]));
+  leati_case_list_add(list, hostile, sizeof(hostile) / sizeof(hostile[0]));
 }

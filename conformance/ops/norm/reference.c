@@ -18,15 +18,15 @@ static bool run_softmax(leati_ref_node *node) {
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, x->type, x->rank, x->dims);
   int64_t inner = 1;
-  for (int32_t d = axis + 1; d < x->rank; d++) {
+  for (int32_t d = axis + 1; d < x->rank; ++d) {
     inner *= x->dims[d];
   }
   int64_t length = x->dims[axis] * (flattens ? inner : 1);
   inner = flattens ? 1 : inner;
-  for (int64_t group = 0; length > 0 && group < x->count / length; group++) {
+  for (int64_t group = 0; length > 0 && group < x->count / length; ++group) {
     int64_t base = group / inner * inner * length + group % inner;
     double most = -INFINITY;
-    for (int64_t n = 0; n < length; n++) {
+    for (int64_t n = 0; n < length; ++n) {
       double v = x->f[base + n * inner];
       most = isnan(v) || v > most ? v : most;
     }
@@ -34,13 +34,13 @@ static bool run_softmax(leati_ref_node *node) {
      * terms and by its additions. */
     double sum = 0;
     double off = 0;
-    for (int64_t n = 0; n < length; n++) {
+    for (int64_t n = 0; n < length; ++n) {
       double d = x->f[base + n * inner] - most;
       double term = exp(d);
       sum += term;
       off += term > 0 ? term * (leati_ref_bound_exp(d) + fabs(d) * LEATI_REF_ULP) : FLT_MIN;
     }
-    for (int64_t n = 0; n < length; n++) {
+    for (int64_t n = 0; n < length; ++n) {
       double d = x->f[base + n * inner] - most;
       const double sum_relative = off / sum + (double)(length + 2) * 0x1p-24;
       if (logarithm) {
@@ -77,7 +77,7 @@ static moments measure(const leati_ref_tensor *x, int64_t base, int64_t count, d
   double magnitude = 0;
   double square = 0;
   double off = 0;
-  for (int64_t k = base; k < base + count; k++) {
+  for (int64_t k = base; k < base + count; ++k) {
     sum += x->f[k];
     magnitude += fabs(x->f[k]);
     square += x->f[k] * x->f[k];
@@ -90,7 +90,7 @@ static moments measure(const leati_ref_tensor *x, int64_t base, int64_t count, d
   }
   double variance = 0;
   double moved = 0;
-  for (int64_t k = base; k < base + count; k++) {
+  for (int64_t k = base; k < base + count; ++k) {
     const double away = x->f[k] - m.mean;
     variance += away * away;
     moved += 2 * fabs(away) * (x->bound[k] + (rms ? 0 : off / (double)n));
@@ -132,7 +132,7 @@ static double parameter_at(const leati_ref_tensor *parameter, const leati_ref_te
 static void add_skip(const leati_ref_tensor *x, const leati_ref_tensor *skip, const leati_ref_tensor *bias,
                      leati_ref_tensor *out) {
   leati_ref_tensor_init(out, x->type, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const double a = x->f[k];
     const double b = parameter_at(skip, x, k, 0);
     const double c = parameter_at(bias, x, k, 0);
@@ -166,19 +166,19 @@ static bool run_layer_norm(leati_ref_node *node) {
   int64_t dims[LEAT_MAX_RANK];
   int64_t rows = 1;
   int64_t length = 1;
-  for (int32_t d = 0; d < x->rank; d++) {
+  for (int32_t d = 0; d < x->rank; ++d) {
     dims[d] = d < axis ? x->dims[d] : 1;
     rows *= dims[d];
     length *= d < axis ? 1 : x->dims[d];
   }
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
-  for (uint32_t k = 1; k < node->output_count; k++) {
+  for (uint32_t k = 1; k < node->output_count; ++k) {
     leati_ref_tensor_init(&node->outputs[k], k == total_at ? x->type : LEATI_REF_FLOAT32, x->rank,
                           k == total_at ? x->dims : dims);
   }
-  for (int64_t group = 0; group < rows; group++) {
+  for (int64_t group = 0; group < rows; ++group) {
     const moments m = measure(x, group * length, length, epsilon, rms);
-    for (int64_t at = group * length; at < (group + 1) * length; at++) {
+    for (int64_t at = group * length; at < (group + 1) * length; ++at) {
       normalise(x, at, &m, parameter_at(scale, x, at, 1), parameter_at(shift, x, at, 0), &node->outputs[0]);
     }
     if (mean_at != 0 && node->output_count > mean_at) {
@@ -190,7 +190,7 @@ static bool run_layer_norm(leati_ref_node *node) {
       node->outputs[rstd_at].bound[group] = m.rstd * m.rstd_relative;
     }
   }
-  for (int64_t k = 0; node->output_count > total_at && k < x->count; k++) {
+  for (int64_t k = 0; node->output_count > total_at && k < x->count; ++k) {
     leati_ref_tensor_copy_element(&node->outputs[total_at], k, x, k);
   }
   leati_ref_tensor_clear(&total);
@@ -215,9 +215,9 @@ static bool run_group_norm(leati_ref_node *node) {
   const int64_t length = x->count / (x->dims[0] * groups);
   const int64_t pixels = x->count / (x->dims[0] * channels);
   const bool by_group = !instance && node->since_version < 21;
-  for (int64_t group = 0; group < x->count / length; group++) {
+  for (int64_t group = 0; group < x->count / length; ++group) {
     const moments m = measure(x, group * length, length, epsilon, false);
-    for (int64_t at = group * length; at < (group + 1) * length; at++) {
+    for (int64_t at = group * length; at < (group + 1) * length; ++at) {
       const int64_t p = by_group ? group % groups : at / pixels % channels;
       normalise(x, at, &m, node->inputs[1]->f[p], node->inputs[2]->f[p], &node->outputs[0]);
     }
@@ -236,10 +236,10 @@ static bool run_batch_norm(leati_ref_node *node) {
   leati_ref_tensor_init(y, x->type, x->rank, x->dims);
   int64_t channels = x->rank > 1 ? x->dims[1] : 1;
   int64_t inner = 1;
-  for (int32_t d = 2; d < x->rank; d++) {
+  for (int32_t d = 2; d < x->rank; ++d) {
     inner *= x->dims[d];
   }
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     int64_t c = k / inner % channels;
     double gain = node->inputs[1]->f[c] / sqrt(node->inputs[4]->f[c] + epsilon);
     double mean = node->inputs[3]->f[c];
@@ -256,7 +256,7 @@ static bool run_batch_norm(leati_ref_node *node) {
 static double sum_squares(const leati_ref_tensor *x, int64_t at, int64_t inner, int64_t size) {
   const int64_t channel = at / inner % x->dims[1];
   double sum = 0;
-  for (int64_t c = channel - (size - 1) / 2; c <= channel + size / 2; c++) {
+  for (int64_t c = channel - (size - 1) / 2; c <= channel + size / 2; ++c) {
     if (c >= 0 && c < x->dims[1]) {
       const double value = x->f[at + (c - channel) * inner];
       sum += value * value;
@@ -276,11 +276,11 @@ static bool run_lrn(leati_ref_node *node) {
     return leati_ref_fail(node, "LRN: no channels");
   }
   int64_t inner = 1;
-  for (int32_t d = 2; d < x->rank; d++) {
+  for (int32_t d = 2; d < x->rank; ++d) {
     inner *= x->dims[d];
   }
   leati_ref_tensor_init(y, x->type, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const double share = alpha / (double)size * sum_squares(x, k, inner, size), base = bias + share;
     y->f[k] = x->f[k] / pow(base, beta);
     /* The squares and their sum, the factor, and an addition; then the power of what is off by so much, and a product.
@@ -298,11 +298,11 @@ static bool run_gated_rms_norm(leati_ref_node *node) {
   const bool sigmoid = leati_ref_string_is(node, "activation", "silu", "sigmoid");
   leati_ref_tensor *y = &node->outputs[0];
   if (x->rank == 0 || scale->rank != 1 || scale->count == 0 || x->dims[x->rank - 1] % scale->count != 0 ||
-      gate->rank != x->rank || memcmp(gate->dims, x->dims, (size_t)x->rank * sizeof x->dims[0]) != 0) {
+      gate->rank != x->rank || memcmp(gate->dims, x->dims, (size_t)x->rank * sizeof(x->dims[0])) != 0) {
     return leati_ref_fail(node, "GatedRMSNorm: shapes do not fit");
   }
   leati_ref_tensor_init(y, x->type, x->rank, x->dims);
-  for (int64_t at = 0; at < x->count; at++) {
+  for (int64_t at = 0; at < x->count; ++at) {
     const moments m = measure(x, at / scale->count * scale->count, scale->count,
                               (double)leati_ref_float(node, "epsilon", 1e-5f), true);
     normalise(x, at, &m, scale->f[at % scale->count], 0, y);
@@ -329,14 +329,14 @@ static bool run_lp_norm(leati_ref_node *node) {
   }
   leati_ref_tensor_init(y, x->type, x->rank, x->dims);
   int64_t inner = 1;
-  for (int32_t d = axis + 1; d < x->rank; d++) {
+  for (int32_t d = axis + 1; d < x->rank; ++d) {
     inner *= x->dims[d];
   }
   const int64_t length = x->dims[axis];
-  for (int64_t row = 0; length > 0 && row < x->count / length; row++) {
+  for (int64_t row = 0; length > 0 && row < x->count / length; ++row) {
     const int64_t base = row / inner * inner * length + row % inner;
     double sum = 0;
-    for (int64_t n = 0; n < length; n++) {
+    for (int64_t n = 0; n < length; ++n) {
       const double value = fabs(x->f[base + n * inner]);
       sum += p == 2 ? value * value : value;
     }
@@ -345,7 +345,7 @@ static bool run_lp_norm(leati_ref_node *node) {
     const double norm = p == 2 ? sqrt(sum) : sum;
     const double lost = p == 2 ? 3 * (double)length * FLT_MIN / sum : 0;
     const double relative = (double)(length + 2) * 0x1p-24 + 9 * LEATI_REF_ULP + (sum > 0 ? lost : 0);
-    for (int64_t n = 0; n < length; n++) {
+    for (int64_t n = 0; n < length; ++n) {
       const int64_t at = base + n * inner;
       y->f[at] = norm == 0 ? x->f[at] : sum > (double)FLT_MAX ? x->f[at] / INFINITY : x->f[at] / norm;
       y->bound[at] = isfinite(y->f[at]) ? fabs(y->f[at]) * relative + FLT_MIN : 0;
@@ -400,15 +400,15 @@ static bool run_bias_softmax(leati_ref_node *node) {
   node->inputs = inputs;
   const bool ok = leati_ref_axis(node, leati_ref_int(node, "axis", 1), sum.rank, &axis) && run_softmax(node);
   node->inputs = given;
-  for (int32_t d = axis; ok && d < sum.rank; d++) {
+  for (int32_t d = axis; ok && d < sum.rank; ++d) {
     length *= sum.dims[d];
   }
   for (int64_t base = 0; ok && base < sum.count; base += length) {
     double off = 0;
-    for (int64_t k = base; k < base + length; k++) {
+    for (int64_t k = base; k < base + length; ++k) {
       off = fmax(off, sum.bound[k]);
     }
-    for (int64_t k = base; k < base + length; k++) {
+    for (int64_t k = base; k < base + length; ++k) {
       node->outputs[0].bound[k] += node->outputs[0].f[k] * expm1(2 * off);
     }
   }
@@ -419,7 +419,7 @@ static bool run_bias_softmax(leati_ref_node *node) {
 /* Adds the line of a table that an index names to `count` sums. */
 static void add_line(const leati_ref_tensor *table, int64_t index, double *sums, double *magnitudes) {
   const int64_t lines = table->dims[0], count = table->dims[1], line = index < 0 ? index + lines : index;
-  for (int64_t k = 0; line >= 0 && line < lines && k < count; k++) {
+  for (int64_t k = 0; line >= 0 && line < lines && k < count; ++k) {
     sums[k] += table->f[line * count + k];
     magnitudes[k] += fabs(table->f[line * count + k]);
   }
@@ -440,18 +440,18 @@ static bool embed(leati_ref_node *node, const embedding *e) {
   leati_ref_tensor sums = {0};
   leati_ref_tensor_init(&sums, words->type, 3, dims);
   leati_ref_tensor_init(&node->outputs[0], words->type, 3, dims);
-  for (int64_t row = 0; row < ids->count; row++) {
+  for (int64_t row = 0; row < ids->count; ++row) {
     double *const sum = sums.f + row * count, *const magnitude = sums.bound + row * count;
     add_line(words, ids->i[row], sum, magnitude);
     add_line(e->parts[1], positions != NULL ? positions->i[row % positions->count] : row % sequence, sum, magnitude);
     if (segments != NULL) {
       add_line(e->parts[2], segments->i[row], sum, magnitude);
     }
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; ++k) {
       magnitude[k] = leati_ref_bound_ulps(magnitude[k], 2 + e->ulps);
     }
     const moments m = measure(&sums, row * count, count, leati_ref_float(node, "epsilon", 1e-12f), false);
-    for (int64_t k = 0; k < count; k++) {
+    for (int64_t k = 0; k < count; ++k) {
       const double scale = e->parts[3]->f[k], bias = e->parts[4]->f[k];
       normalise(&sums, row * count + k, &m, scale, bias, &node->outputs[0]);
       node->outputs[0].bound[row * count + k] +=
@@ -460,7 +460,7 @@ static bool embed(leati_ref_node *node, const embedding *e) {
   }
   if (node->output_count > 1) {
     leati_ref_tensor_init(&node->outputs[1], LEATI_REF_INT32, 1, &batch);
-    for (int64_t k = 0; mask != NULL && k < mask->count; k++) {
+    for (int64_t k = 0; mask != NULL && k < mask->count; ++k) {
       node->outputs[1].i[k / sequence] += mask->i[k] == 1;
     }
   }
@@ -474,7 +474,7 @@ static bool embed(leati_ref_node *node, const embedding *e) {
 
 static bool run_embed_layer_norm(leati_ref_node *node) {
   embedding e = {.positions = leati_ref_input(node, 8)};
-  for (uint32_t k = 0; k < 5; k++) {
+  for (uint32_t k = 0; k < 5; ++k) {
     e.parts[k] = node->inputs[2 + k];
   }
   return embed(node, &e);
@@ -485,18 +485,18 @@ static bool run_q_embed_layer_norm(leati_ref_node *node) {
   enum { FIRST = 2, SCALES = 8, ZEROS = 13, PARTS = 5 };
   leati_ref_tensor floats[PARTS] = {{0}};
   embedding e = {.ulps = 1};
-  for (uint32_t k = 0; k < PARTS; k++) {
+  for (uint32_t k = 0; k < PARTS; ++k) {
     const leati_ref_tensor *x = leati_ref_input(node, FIRST + k);
     if (x != NULL) {
       leati_ref_tensor_init(&floats[k], LEATI_REF_FLOAT32, x->rank, x->dims);
-      for (int64_t i = 0; i < x->count; i++) {
+      for (int64_t i = 0; i < x->count; ++i) {
         floats[k].f[i] = (double)(x->i[i] - node->inputs[ZEROS + k]->i[0]) * node->inputs[SCALES + k]->f[0];
       }
       e.parts[k] = &floats[k];
     }
   }
   const bool done = embed(node, &e);
-  for (uint32_t k = 0; k < PARTS; k++) {
+  for (uint32_t k = 0; k < PARTS; ++k) {
     leati_ref_tensor_clear(&floats[k]);
   }
   return done;
@@ -523,7 +523,7 @@ static leati_ref_tensor as_images(const leati_ref_tensor *x, bool last) {
   if (x->rank == 2) {
     const int64_t dims[] = {x->dims[0], last ? 1 : x->dims[1], 1, last ? x->dims[1] : 1};
     as.rank = 4;
-    memcpy(as.dims, dims, sizeof dims);
+    memcpy(as.dims, dims, sizeof(dims));
   } else if (x->rank == 1 && !last) {
     as.rank = 3;
     as.dims[1] = as.dims[2] = 1;
@@ -551,14 +551,14 @@ static bool run_image_norm(leati_ref_node *node) {
   leati_ref_tensor_init(&node->outputs[0], x->type, x->rank, x->dims);
   leati_ref_tensor_init(&lined, x->type, 1, &x->count);
   leati_ref_tensor_init(&normed, x->type, 1, &x->count);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     leati_ref_tensor_copy_element(&lined, k, x, place_of(x, last, k));
   }
   const int64_t length = x->count == 0 ? 1 : x->count / (x->dims[0] * groups);
   const int64_t pixels = length / (channels / groups);
   for (int64_t base = 0; base < x->count; base += length) {
     const moments m = measure(&lined, base, length, leati_ref_float(node, "epsilon", 1e-5f), false);
-    for (int64_t k = base; k < base + length; k++) {
+    for (int64_t k = base; k < base + length; ++k) {
       const int64_t channel = k / pixels % channels;
       normalise(&lined, k, &m, node->inputs[1]->f[channel], node->inputs[2]->f[channel], &normed);
       if (leati_ref_int(node, "activation", 0) != 0) {
@@ -588,15 +588,15 @@ static bool run_hardmax(leati_ref_node *node) {
     return false;
   }
   int64_t inner = 1, size = 1;
-  for (int32_t d = axis; d < x->rank; d++) {
+  for (int32_t d = axis; d < x->rank; ++d) {
     size *= d == axis || flattens ? x->dims[d] : 1;
     inner *= d > axis && !flattens ? x->dims[d] : 1;
   }
   leati_ref_tensor_init(y, x->type, x->rank, x->dims);
-  for (int64_t line = 0; size != 0 && line < x->count / size; line++) {
+  for (int64_t line = 0; size != 0 && line < x->count / size; ++line) {
     const int64_t first = line / inner * size * inner + line % inner;
     int64_t place = -1;
-    for (int64_t k = 0; k < size; k++) {
+    for (int64_t k = 0; k < size; ++k) {
       const double element = x->f[first + k * inner];
       place = !isnan(element) && (place < 0 || element > x->f[first + place * inner]) ? k : place;
     }

@@ -11,12 +11,14 @@
 static void factor(leati_draw *d, uint32_t place) {
   const int32_t rank = d->inputs[0].rank;
   const bool norm = leati_draw_chance(d, 50), row = norm || leati_draw_chance(d, 50);
-  while (d->input_count < place)
+  while (d->input_count < place) {
     leati_draw_absent(d);
+  }
   leati_draw_input(d, d->inputs[0].type, row ? 1 : rank, d->inputs[0].dims + (row ? rank - 1 : 0));
   d->rounded = d->inputs[0].type != LEAT_TYPE_FLOAT32;
-  if (norm)
+  if (norm) {
     leati_draw_attribute_float(d, "epsilon", g_rand_double_range(d->rand, 0.01, 1));
+  }
 }
 
 static void matmul(leati_draw *d) {
@@ -30,9 +32,10 @@ static void matmul(leati_draw *d) {
   const int32_t batch = leati_draw_rank(d, 0, 3);
   int64_t stack[RANK];
   int64_t dims[RANK];
-  for (int32_t k = 0; k < batch; k++)
+  for (int32_t k = 0; k < batch; ++k) {
     stack[k] = leati_draw_int(d, d->empty ? 0 : 1, 3);
-  for (int side = 0; side < 2; side++) {
+  }
+  for (int side = 0; side < 2; ++side) {
     int32_t rank = 0;
     if (!fused && leati_draw_chance(d, 10)) {
       dims[rank++] = inner;
@@ -47,12 +50,15 @@ static void matmul(leati_draw *d) {
   }
   leati_draw_attribute_int(d, "transA", turn_a);
   leati_draw_attribute_int(d, "transB", turn_b);
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
-  if (d->info->max_inputs == 3 && d->inputs[1].rank > 1 && leati_draw_chance(d, 60))
+  }
+  if (d->info->max_inputs == 3 && d->inputs[1].rank > 1 && leati_draw_chance(d, 60)) {
     leati_draw_input(d, type, 1, &columns);
-  if (d->info->max_inputs < 4)
+  }
+  if (d->info->max_inputs < 4) {
     return;
+  }
   if (leati_draw_chance(d, 70)) {
     leati_draw_input(d, type, 1, &columns);
   } else {
@@ -62,14 +68,16 @@ static void matmul(leati_draw *d) {
   if (leati_draw_chance(d, 70)) {
     int64_t result[RANK] = {0};
     int32_t most = 2;
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2; ++side) {
       most = d->inputs[side].rank > most ? d->inputs[side].rank : most;
-    for (int32_t k = 0; k < most - 2; k++) {
+    }
+    for (int32_t k = 0; k < most - 2; ++k) {
       result[k] = 1;
-      for (int side = 0; side < 2; side++) {
+      for (int side = 0; side < 2; ++side) {
         const int32_t at = k - (most - d->inputs[side].rank);
-        if (at >= 0 && d->inputs[side].dims[at] != 1)
+        if (at >= 0 && d->inputs[side].dims[at] != 1) {
           result[k] = d->inputs[side].dims[at];
+        }
       }
     }
     result[most - 2] = rows;
@@ -77,8 +85,9 @@ static void matmul(leati_draw *d) {
     if (leati_draw_chance(d, 20)) {
       /* Another shape of as many elements. */
       int64_t all[2] = {1, 1};
-      for (int32_t k = 0; k < most; k++)
+      for (int32_t k = 0; k < most; ++k) {
         all[k == 0 ? 0 : 1] *= result[k];
+      }
       leati_draw_input(d, type, 2, all);
       leati_draw_attribute_ints(d, "shape", 2, all);
     } else {
@@ -86,15 +95,16 @@ static void matmul(leati_draw *d) {
     }
   }
   leati_draw_activation(d);
-  if (!turn_a && d->inputs[1].rank == 2 && leati_draw_chance(d, 50))
+  if (!turn_a && d->inputs[1].rank == 2 && leati_draw_chance(d, 50)) {
     factor(d, 4);
+  }
 }
 
 /* Terms of a few letters, some of them there twice, some in the result, and an ellipsis. Where an operand is summed up
  * before it is multiplied, what lies between is rounded, and infinities may meet other numbers. */
 static void einsum(leati_draw *d) {
   static const char letters[] = {'a', 'b', 'Q', 'z', 'B'};
-  enum { LETTERS = sizeof letters };
+  enum { LETTERS = sizeof(letters) };
   const int64_t least = d->empty ? 0 : 1;
   const uint64_t type = leati_draw_type(d, "T");
   const int64_t operands = leati_draw_chance(d, 60) ? 2 : leati_draw_int(d, 1, 3);
@@ -103,17 +113,20 @@ static void einsum(leati_draw *d) {
   int64_t sizes[LETTERS], stack[2], dims[RANK];
   bool seen[LETTERS] = {false};
   char *text = d->text;
-  for (int k = 0; k < LETTERS; k++)
+  for (int k = 0; k < LETTERS; ++k) {
     sizes[k] = leati_draw_int(d, least, leati_draw_chance(d, 10) ? 30 : 5);
-  for (int k = 0; k < 2; k++)
+  }
+  for (int k = 0; k < 2; ++k) {
     stack[k] = leati_draw_int(d, least, 3);
-  for (int64_t i = 0; i < operands; i++) {
+  }
+  for (int64_t i = 0; i < operands; ++i) {
     const int64_t count = leati_draw_int(d, 0, 4), place = leati_draw_int(d, 0, count);
     const int64_t one = leati_draw_chance(d, 10) ? leati_draw_int(d, 0, LETTERS - 1) : -1;
     int32_t rank = 0;
-    if (i > 0)
+    if (i > 0) {
       *text++ = ',';
-    for (int64_t k = 0; k <= count; k++) {
+    }
+    for (int64_t k = 0; k <= count; ++k) {
       if (k == place && (dotted >> i & 1) != 0) {
         text = g_stpcpy(text, "...");
         rank += leati_draw_narrowed(d, dots, stack, dims + rank);
@@ -130,11 +143,13 @@ static void einsum(leati_draw *d) {
   if (leati_draw_chance(d, 75)) {
     text = g_stpcpy(text, leati_draw_chance(d, 20) ? " -> " : "->");
     const int64_t first = leati_draw_int(d, 0, LETTERS - 1), place = leati_draw_int(d, 0, LETTERS);
-    for (int64_t k = 0; k <= LETTERS; k++) {
-      if (k == place && dotted != 0)
+    for (int64_t k = 0; k <= LETTERS; ++k) {
+      if (k == place && dotted != 0) {
         text = g_stpcpy(text, "...");
-      if (k < LETTERS && seen[(first + k) % LETTERS] && leati_draw_chance(d, 60))
+      }
+      if (k < LETTERS && seen[(first + k) % LETTERS] && leati_draw_chance(d, 60)) {
         *text++ = letters[(first + k) % LETTERS];
+      }
     }
   }
   *text = '\0';
@@ -145,20 +160,24 @@ static void einsum(leati_draw *d) {
 static void gemm(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T");
   int64_t sizes[3]; /* rows, inner, columns */
-  for (int k = 0; k < 3; k++)
+  for (int k = 0; k < 3; ++k) {
     sizes[k] = leati_draw_int(d, d->empty ? 0 : 1, 20);
+  }
   const bool turn_a = leati_draw_chance(d, 40);
   const bool turn_b = leati_draw_chance(d, 40);
   leati_draw_input(d, type, 2, (const int64_t[2]){sizes[turn_a ? 1 : 0], sizes[turn_a ? 0 : 1]});
   leati_draw_input(d, type, 2, (const int64_t[2]){sizes[turn_b ? 2 : 1], sizes[turn_b ? 1 : 2]});
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_narrow_input(d, type, 2, (const int64_t[2]){sizes[0], sizes[2]});
+  }
   leati_draw_attribute_int(d, "transA", turn_a);
   leati_draw_attribute_int(d, "transB", turn_b);
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_float(d, "alpha", g_rand_double_range(d->rand, -2, 2));
-  if (leati_draw_chance(d, 50))
+  }
+  if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_float(d, "beta", g_rand_double_range(d->rand, -2, 2));
+  }
   leati_draw_activation(d);
 }
 
@@ -169,8 +188,9 @@ static void matmul_nbits(leati_draw *d) {
   const int64_t blocks = (k + size - 1) / size, flat = leati_draw_int(d, 0, 1);
   int64_t dims[RANK];
   const int32_t rank = leati_draw_rank(d, 1, 4);
-  for (int32_t at = 0; at < rank; at++)
+  for (int32_t at = 0; at < rank; ++at) {
     dims[at] = at == rank - 1 ? k : leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 9 : 3);
+  }
   leati_draw_input(d, type, rank, dims);
   leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_UINT8, 3, (const int64_t[3]){n, blocks, size * bits / 8}), 0, 255);
   /* Lists of a number for each block of each column, or for several of them. */
@@ -192,13 +212,15 @@ static void matmul_nbits(leati_draw *d) {
   } else {
     leati_draw_absent(d);
   }
-  if (leati_draw_chance(d, 50))
+  if (leati_draw_chance(d, 50)) {
     leati_draw_input(d, type, 1, &n);
+  }
   leati_draw_attribute_int(d, "K", k);
   leati_draw_attribute_int(d, "N", n);
   leati_draw_attribute_int(d, "block_size", size);
-  if (bits != 4 || leati_draw_chance(d, 50))
+  if (bits != 4 || leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "bits", bits);
+  }
 }
 
 static void matmul_bnb4(leati_draw *d) {
@@ -209,8 +231,9 @@ static void matmul_bnb4(leati_draw *d) {
   const int64_t bytes = (n * k + 1) / 2, blocks = (n * k + size - 1) / size;
   int64_t dims[RANK];
   const int32_t rank = leati_draw_rank(d, 1, 4);
-  for (int32_t at = 0; at < rank; at++)
+  for (int32_t at = 0; at < rank; ++at) {
     dims[at] = at < rank - 1 ? leati_draw_int(d, d->empty ? 0 : 1, leati_draw_chance(d, 40) ? 9 : 3) : turned ? n : k;
+  }
   leati_draw_input(d, type, rank, dims);
   leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_UINT8, 1, &bytes), 0, 255);
   leati_draw_input(d, type, 1, &blocks);
@@ -218,10 +241,12 @@ static void matmul_bnb4(leati_draw *d) {
   leati_draw_attribute_int(d, "N", n);
   leati_draw_attribute_int(d, "block_size", size);
   leati_draw_attribute_int(d, "quant_type", leati_draw_int(d, 0, 1));
-  if (turned || leati_draw_chance(d, 50))
+  if (turned || leati_draw_chance(d, 50)) {
     leati_draw_attribute_int(d, "transB", turned ? 0 : 1);
-  if (leati_draw_chance(d, 20))
+  }
+  if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_int(d, "training_mode", leati_draw_int(d, 0, 1));
+  }
 }
 
 /* The dimensions of a scale or zero point of an operand. */
@@ -229,13 +254,14 @@ static int32_t draw_place(leati_draw *d, const leati_draw_tensor *operand, bool 
   const int32_t rank = operand->rank;
   const int64_t kind = rank < 2 ? 0 : leati_draw_int(d, 0, 2);
   dims[0] = 1;
-  if (kind == 0)
+  if (kind == 0) {
     return leati_draw_chance(d, 50) ? 1 : 0;
+  }
   if (kind == 1) {
     dims[0] = operand->dims[rank - (rows ? 2 : 1)];
     return 1;
   }
-  memcpy(dims, operand->dims, sizeof dims[0] * (size_t)rank);
+  memcpy(dims, operand->dims, sizeof(dims[0]) * (size_t)rank);
   dims[rank - (rows ? 1 : 2)] = 1;
   return rank;
 }
@@ -260,8 +286,9 @@ static void qgemm(leati_draw *d) {
   leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0, (double)leati_draw_int(d, 1, 400));
   leati_draw_bytes(d, leati_draw_input(d, leati_draw_type(d, "TYZ"), 0, NULL));
   leati_draw_attribute_int(d, "transB", turned);
-  if (leati_draw_chance(d, 10))
+  if (leati_draw_chance(d, 10)) {
     leati_draw_attribute_int(d, "transA", 1);
+  }
 }
 
 static void matmul_integer(leati_draw *d) {
@@ -277,7 +304,7 @@ static void matmul_integer(leati_draw *d) {
   int32_t ranks[2], place_ranks[2];
   uint64_t types[2];
   leati_draw_dims(d, 3, batch);
-  for (int side = 0; side < 2; side++) {
+  for (int side = 0; side < 2; ++side) {
     const int32_t count = leati_draw_narrowed(d, 3, batch, dims[side]);
     const bool vector = leati_draw_chance(d, 10);
     types[side] = leati_draw_type(d, names[side]);
@@ -290,19 +317,21 @@ static void matmul_integer(leati_draw *d) {
       dims[side][count + 1] = side == 0 ? inner : columns;
     }
     leati_draw_tensor shape = {.rank = ranks[side]};
-    memcpy(shape.dims, dims[side], sizeof dims[side][0] * (size_t)ranks[side]);
+    memcpy(shape.dims, dims[side], sizeof(dims[side][0]) * (size_t)ranks[side]);
     place_ranks[side] = draw_place(d, &shape, side == 0, place[side]);
   }
   if (!scaled) {
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2; ++side) {
       leati_draw_tensor *const operand = leati_draw_input(d, types[side], ranks[side], dims[side]);
       operand->plain = dynamic;
-      if (!dynamic || side == 1)
+      if (!dynamic || side == 1) {
         leati_draw_bytes(d, operand);
+      }
     }
-    for (int side = dynamic ? 1 : 0; side < 2 && to_float; side++)
+    for (int side = dynamic ? 1 : 0; side < 2 && to_float; ++side) {
       leati_draw_input(d, scale, place_ranks[side], place[side]);
-    for (int side = dynamic ? 1 : 0; side < 2; side++) {
+    }
+    for (int side = dynamic ? 1 : 0; side < 2; ++side) {
       if (leati_draw_chance(d, 60)) {
         leati_draw_bytes(d, leati_draw_input(d, types[side], place_ranks[side], place[side]));
       } else {
@@ -314,7 +343,7 @@ static void matmul_integer(leati_draw *d) {
     }
     return;
   }
-  for (int side = 0; side < 2; side++) {
+  for (int side = 0; side < 2; ++side) {
     leati_draw_bytes(d, leati_draw_input(d, types[side], ranks[side], dims[side]));
     leati_draw_input(d, scale, place_ranks[side], place[side]);
     leati_draw_bytes(d, leati_draw_input(d, types[side], place_ranks[side], place[side]));

@@ -34,7 +34,7 @@ static bool run_matmul(leati_ref_node *node) {
   int32_t batch_rank = (a.rank > b.rank ? a.rank : b.rank) - 2;
   int64_t batch[LEAT_MAX_RANK];
   int64_t batches = 1;
-  for (int32_t d = 0; d < batch_rank; d++) {
+  for (int32_t d = 0; d < batch_rank; ++d) {
     int32_t da = d - (batch_rank - (a.rank - 2));
     int32_t db = d - (batch_rank - (b.rank - 2));
     int64_t na = da < 0 ? 1 : a.dims[da];
@@ -47,7 +47,7 @@ static bool run_matmul(leati_ref_node *node) {
   }
   int64_t dims[LEAT_MAX_RANK + 2];
   int32_t rank = batch_rank;
-  memcpy(dims, batch, sizeof batch[0] * (size_t)batch_rank);
+  memcpy(dims, batch, sizeof(batch[0]) * (size_t)batch_rank);
   if (!row) {
     dims[rank++] = m;
   }
@@ -62,18 +62,18 @@ static bool run_matmul(leati_ref_node *node) {
   leati_ref_tensor bb = b;
   ab.rank -= 2;
   bb.rank -= 2;
-  for (int64_t g = 0; g < batches; g++) {
+  for (int64_t g = 0; g < batches; ++g) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(batch_rank, batch, g, index);
     int64_t a0 = leati_ref_broadcast_at(&ab, batch_rank, index) * m * k;
     int64_t b0 = leati_ref_broadcast_at(&bb, batch_rank, index) * k * n;
-    for (int64_t r = 0; r < m; r++) {
-      for (int64_t c = 0; c < n; c++) {
+    for (int64_t r = 0; r < m; ++r) {
+      for (int64_t c = 0; c < n; ++c) {
         int64_t at = (g * m + r) * n + c;
         leati_ref_products sum = {0};
         uint64_t isum = 0;
         double off = 0; /* by what elements of a are off */
-        for (int64_t j = 0; j < k; j++) {
+        for (int64_t j = 0; j < k; ++j) {
           if (real) {
             leati_ref_add_product(&sum, a.f[a0 + r * k + j], b.f[b0 + j * n + c]);
             off += a.bound[a0 + r * k + j] * fabs(b.f[b0 + j * n + c]);
@@ -96,13 +96,13 @@ static bool run_matmul(leati_ref_node *node) {
 /* A copy of a matrix, or of a stack of them, with the last two dimensions swapped if asked for. */
 static void turned(const leati_ref_tensor *x, bool swap, leati_ref_tensor *out) {
   int64_t dims[LEAT_MAX_RANK];
-  memcpy(dims, x->dims, sizeof dims);
+  memcpy(dims, x->dims, sizeof(dims));
   if (swap) {
     dims[x->rank - 2] = x->dims[x->rank - 1];
     dims[x->rank - 1] = x->dims[x->rank - 2];
   }
   leati_ref_tensor_init(out, x->type, x->rank, dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     int64_t at[LEAT_MAX_RANK];
     leati_ref_unravel(x->rank, x->dims, k, at);
     if (swap) {
@@ -118,15 +118,18 @@ static void turned(const leati_ref_tensor *x, bool swap, leati_ref_tensor *out) 
 static bool reshape_result(leati_ref_node *node) {
   leati_ref_tensor *y = &node->outputs[0];
   const leat_attribute *shape = leati_ref_attribute(node, "shape");
-  if (shape == NULL || shape->count == 0)
+  if (shape == NULL || shape->count == 0) {
     return true;
+  }
   int64_t count = 1;
-  for (uint64_t k = 0; k < shape->count; k++)
+  for (uint64_t k = 0; k < shape->count; ++k) {
     count *= shape->ints[k];
-  if (count != y->count)
+  }
+  if (count != y->count) {
     return leati_ref_fail(node, "FusedMatMul: the shape has another number of elements than the product");
+  }
   y->rank = (int32_t)shape->count;
-  memcpy(y->dims, shape->ints, shape->count * sizeof y->dims[0]);
+  memcpy(y->dims, shape->ints, shape->count * sizeof(y->dims[0]));
   return true;
 }
 
@@ -138,25 +141,28 @@ static bool multiply(leati_ref_node *node, uint32_t at, leati_ref_tensor *a, dou
   const leati_ref_tensor *const inputs[2] = {node->inputs[0], factor};
   leati_ref_node part = *node;
   *out_scale = 1;
-  if (factor == NULL)
+  if (factor == NULL) {
     return true;
+  }
   const bool norm = leati_ref_attribute(node, "epsilon") != NULL;
   part.name = norm ? "SimplifiedLayerNormalization" : "Mul";
   part.inputs = inputs;
   part.input_count = 2;
   part.output_count = norm ? 2 : 1;
-  memset(part.outputs, 0, sizeof part.outputs);
+  memset(part.outputs, 0, sizeof(part.outputs));
   const bool ok = leati_ref_run_of(norm ? leati_ref_norm : leati_ref_elementwise, &part);
-  memcpy(node->error, part.error, sizeof part.error);
+  memcpy(node->error, part.error, sizeof(part.error));
   *a = part.outputs[0];
   part.outputs[0] = (leati_ref_tensor){0};
-  for (int64_t k = 0; ok && norm && k < part.outputs[1].count; k++)
+  for (int64_t k = 0; ok && norm && k < part.outputs[1].count; ++k) {
     *out_scale = fmax(*out_scale, part.outputs[1].f[k]);
+  }
   leati_ref_node_clear(&part);
-  for (int64_t k = 0; ok && k < a->count; k++) {
+  for (int64_t k = 0; ok && k < a->count; ++k) {
     a->bound[k] += *out_scale * FLT_MIN;
-    if (a->type != LEATI_REF_FLOAT32)
+    if (a->type != LEATI_REF_FLOAT32) {
       a->bound[k] += leati_ref_type_ulp(a->type) / 2 * fmax(fabs(a->f[k]), leati_ref_type_smallest(a->type));
+    }
   }
   return ok;
 }
@@ -192,7 +198,7 @@ static bool run_product(leati_ref_node *node, uint32_t factor) {
   bool ok = run_matmul(node);
   node->inputs = given;
   leati_ref_tensor *y = &node->outputs[0];
-  for (int64_t k = 0; ok && k < y->count; k++) {
+  for (int64_t k = 0; ok && k < y->count; ++k) {
     /* The product rounds, with the sum off as it may be; and so does what the root makes of a sum. */
     y->bound[k] += (double)(2 * terms + 1) * (scale - 1) * FLT_MIN;
     y->bound[k] = fabs(alpha) * y->bound[k] + leati_ref_bound_ulps(alpha * (fabs(y->f[k]) + y->bound[k]), ulps);
@@ -245,10 +251,10 @@ static bool run_gemm(leati_ref_node *node) {
     return leati_ref_fail(node, "Gemm: inner dimensions differ");
   }
   leati_ref_tensor_init(&node->outputs[0], a->type, 2, (const int64_t[]){m, n});
-  for (int64_t r = 0; r < m; r++) {
-    for (int64_t col = 0; col < n; col++) {
+  for (int64_t r = 0; r < m; ++r) {
+    for (int64_t col = 0; col < n; ++col) {
       leati_ref_products sum = {0};
-      for (int64_t j = 0; j < k; j++) {
+      for (int64_t j = 0; j < k; ++j) {
         leati_ref_add_product(&sum, a->f[ta ? j * m + r : r * k + j], b->f[tb ? col * k + j : j * n + col]);
       }
       double value = alpha * sum.sum;
@@ -315,12 +321,12 @@ static double weight_of(const void *of, int64_t column, int64_t at, double *off)
 static void multiply_weights(const leati_ref_tensor *a, int64_t k, int64_t n,
                              double (*weight)(const void *of, int64_t column, int64_t at, double *off), const void *of,
                              leati_ref_tensor *y) {
-  for (int64_t at = 0; at < y->count; at++) {
+  for (int64_t at = 0; at < y->count; ++at) {
     const double *row = a->f + at / n * k;
     double sum = 0;
     double magnitude = 0;
     double bound = 0;
-    for (int64_t j = 0; j < k; j++) {
+    for (int64_t j = 0; j < k; ++j) {
       double off = 0;
       const double product = row[j] * weight(of, at % n, j, &off);
       sum += product;
@@ -354,7 +360,7 @@ static bool run_matmul_nbits(leati_ref_node *node) {
     return leati_ref_fail(node, "MatMulNBits: shapes that do not go together");
   }
   int64_t dims[LEAT_MAX_RANK];
-  memcpy(dims, a->dims, sizeof dims);
+  memcpy(dims, a->dims, sizeof(dims));
   dims[a->rank - 1] = w.n;
   leati_ref_tensor_init(&node->outputs[0], a->type, a->rank, dims);
   multiply_weights(a, w.k, w.n, weight_of, &w, &node->outputs[0]);
@@ -422,7 +428,7 @@ static bool run_matmul_bnb4(leati_ref_node *node) {
     return leati_ref_fail(node, "MatMulBnb4: shapes that do not go together");
   }
   int64_t dims[LEAT_MAX_RANK];
-  memcpy(dims, a->dims, sizeof dims);
+  memcpy(dims, a->dims, sizeof(dims));
   dims[a->rank - 1] = outer;
   leati_ref_tensor_init(&node->outputs[0], a->type, a->rank, dims);
   multiply_weights(a, inner, outer, bnb4_weight, &w, &node->outputs[0]);
@@ -441,7 +447,7 @@ static bool place_fits(const leati_ref_tensor *place, const leati_ref_tensor *op
     return rank > 1 && place->dims[0] == each;
   }
   bool fits = place->rank <= rank;
-  for (int32_t d = 1; fits && d <= place->rank; d++) {
+  for (int32_t d = 1; fits && d <= place->rank; ++d) {
     const int64_t size = place->dims[place->rank - d];
     const int64_t most = d > 2 ? operand->dims[rank - d] : (d == 2) == rows ? each : 1;
     fits = size == 1 || size == most;
@@ -461,7 +467,7 @@ static int64_t place_of(const leati_ref_tensor *place, const leati_ref_tensor *o
 /* An operand of int8 or uint8 less its zero points, as int32. */
 static void centre(const leati_ref_tensor *x, const leati_ref_tensor *zero, bool rows, leati_ref_tensor *out) {
   leati_ref_tensor_init(out, LEATI_REF_INT32, x->rank, x->dims);
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(x->rank, x->dims, k, index);
     out->i[k] = x->i[k] - (zero != NULL ? zero->i[place_of(zero, x, rows, index)] : 0);
@@ -482,7 +488,7 @@ static bool run_sums(leati_ref_node *node, const leati_ref_tensor *a, const leat
   leati_ref_node product = {.name = node->name, .input_count = 2, .inputs = operands, .output_count = 1};
   const bool done = run_matmul(&product);
   node->outputs[0] = product.outputs[0];
-  memcpy(node->error, product.error, sizeof node->error);
+  memcpy(node->error, product.error, sizeof(node->error));
   leati_ref_tensor_clear(&centred[0]);
   leati_ref_tensor_clear(&centred[1]);
   return done;
@@ -503,7 +509,7 @@ static double scale_of(const leati_ref_tensor *scale, const leati_ref_tensor *op
   /* The result lacks a dimension where the other operand is a vector. */
   const int32_t matrix = other_is_vector ? 1 : 2;
   at[own] = index[y->rank - (rows ? matrix : 1)];
-  for (int32_t d = 0; d < rank - 2; d++) {
+  for (int32_t d = 0; d < rank - 2; ++d) {
     at[d] = operand->dims[d] != 1 ? index[y->rank - matrix - (rank - 2) + d] : 0;
   }
   return scale->f[place_of(scale, operand, rows, at)];
@@ -524,7 +530,7 @@ static bool run_bytes(leati_ref_node *node, const leati_ref_tensor *b, const lea
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, y_zero->type, sums.rank, sums.dims);
   y->bound = leati_ref_alloc(y->count, sizeof(double));
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     const int64_t sum = sums.i[k] + (bias != NULL ? bias->i[index[y->rank - 1]] : 0);
@@ -554,7 +560,7 @@ static bool run_floats(leati_ref_node *node, const leati_ref_tensor *a, const le
   leati_ref_tensor *y = &node->outputs[0];
   leati_ref_tensor_init(y, LEATI_REF_FLOAT32, sums.rank, sums.dims);
   y->bound = leati_ref_alloc(y->count, sizeof(double));
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     int64_t index[LEAT_MAX_RANK];
     leati_ref_unravel(y->rank, y->dims, k, index);
     y->f[k] = (double)sums.i[k] * scale_of(a_scale, a, true, b->rank == 1, y, index) *
@@ -580,7 +586,7 @@ static bool run_dynamic_quantize_matmul(leati_ref_node *node) {
   leati_ref_tensor_init(&zero, LEATI_REF_UINT8, 0, NULL);
   scale.f[0] = by.scale;
   zero.i[0] = by.zero;
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     a.i[k] = leati_ref_dynamic_byte(by, x->f[k]);
   }
   const bool done = run_floats(node, &a, &scale, &zero, node->inputs[1], node->inputs[2], leati_ref_input(node, 3),
@@ -595,11 +601,11 @@ static bool run_dynamic_quantize_matmul(leati_ref_node *node) {
 static void transpose(const leati_ref_tensor *x, leati_ref_tensor *out) {
   int64_t dims[LEAT_MAX_RANK], index[LEAT_MAX_RANK];
   const int32_t last = x->rank - 1;
-  memcpy(dims, x->dims, sizeof dims[0] * (size_t)x->rank);
+  memcpy(dims, x->dims, sizeof(dims[0]) * (size_t)x->rank);
   dims[last] = x->dims[last - 1];
   dims[last - 1] = x->dims[last];
   leati_ref_tensor_init(out, x->type, x->rank, dims);
-  for (int64_t k = 0; k < out->count; k++) {
+  for (int64_t k = 0; k < out->count; ++k) {
     leati_ref_unravel(x->rank, dims, k, index);
     const int64_t row = index[last];
     index[last] = index[last - 1];

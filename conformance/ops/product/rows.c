@@ -528,12 +528,12 @@ static const leati_refusal wrong_bnb4[] = {{A_INT("K", 0)},
                                            {A_FLOAT("quant_type", 1)}};
 static const leati_refusals refusals_of_bnb4 = {.sound = &sound_bnb4,
                                                 .wrong = wrong_bnb4,
-                                                .wrong_count = sizeof wrong_bnb4 / sizeof wrong_bnb4[0],
+                                                .wrong_count = sizeof(wrong_bnb4) / sizeof(wrong_bnb4[0]),
                                                 .any_size = {1u << 0 | 1u << 1}};
 
 static const leat_case hostile[] = {{REFUSALS("MatMulBnb4", "refused", &refusals_of_bnb4)}};
 
 void leati_rows_product(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
-  leati_case_list_add(list, hostile, sizeof hostile / sizeof hostile[0]);
+  leati_case_list_add(list, hostile, sizeof(hostile) / sizeof(hostile[0]));
 }

@@ -8,8 +8,9 @@ static void draw_numbers(leati_draw *d) {
   const bool ours = strcmp(d->info->domain, "leat") == 0;
   if (ours) {
     leati_draw_attribute_int(d, "seed", ((int64_t)g_rand_int(d->rand) << 32) | g_rand_int(d->rand));
-    if (leati_draw_chance(d, 60))
+    if (leati_draw_chance(d, 60)) {
       leati_draw_attribute_int(d, "offset", leati_draw_int(d, -2, 1000));
+    }
   } else {
     leati_draw_attribute_float(d, "seed", leati_draw_chance(d, 30) ? -0.0 : (double)leati_draw_int(d, -9, 1000) / 2);
   }
@@ -18,8 +19,9 @@ static void draw_numbers(leati_draw *d) {
 /* The input that is added to the stream. */
 static void draw_offset(leati_draw *d) {
   static const int64_t one[1] = {1};
-  if (strcmp(d->info->domain, "leat") == 0 && leati_draw_chance(d, 50))
+  if (strcmp(d->info->domain, "leat") == 0 && leati_draw_chance(d, 50)) {
     leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT64, leati_draw_chance(d, 50) ? 1 : 0, one), -3, 1000);
+  }
 }
 
 /* ONNX's number of one of a few types. */
@@ -33,18 +35,21 @@ static void normal_uniform(leati_draw *d) {
   const int32_t rank = leati_draw_rank(d, 0, LEAT_MAX_RANK);
   const bool like = strstr(d->info->name, "Like") != NULL;
   leati_draw_dims(d, rank, dims);
-  if (like)
+  if (like) {
     leati_draw_input(d, leati_draw_type(d, "T1"), rank, dims);
-  else
+  } else {
     leati_draw_attribute_ints(d, "shape", rank, dims);
-  if (like || leati_draw_chance(d, 60))
+  }
+  if (like || leati_draw_chance(d, 60)) {
     draw_dtype(d, 2);
+  }
   draw_numbers(d);
   draw_offset(d);
   static const char *const names[] = {"mean", "scale", "low", "high"};
-  for (int k = 0; k < 4; k++) {
-    if (leati_draw_chance(d, 60))
+  for (int k = 0; k < 4; ++k) {
+    if (leati_draw_chance(d, 60)) {
       leati_draw_attribute_float(d, names[k], (double)leati_draw_int(d, -40, 40) / 8);
+    }
   }
 }
 
@@ -53,18 +58,21 @@ static void bernoulli(leati_draw *d) {
   int64_t dims[LEAT_DRAW_RANK];
   leati_draw_any(d, "T1", 0, LEAT_MAX_RANK, &rank, dims);
   draw_offset(d);
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     draw_dtype(d, 11);
+  }
   draw_numbers(d);
 }
 
 static void multinomial(leati_draw *d) {
   const int64_t dims[] = {leati_draw_int(d, d->empty ? 0 : 1, 5), leati_draw_int(d, 1, 12)};
   leati_draw_input(d, leati_draw_type(d, "T1"), 2, dims);
-  if (leati_draw_chance(d, 80))
+  if (leati_draw_chance(d, 80)) {
     leati_draw_attribute_int(d, "sample_size", leati_draw_int(d, leati_draw_chance(d, 5) ? 0 : 1, 9));
-  if (leati_draw_chance(d, 60))
+  }
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "dtype", leati_draw_int(d, 6, 7));
+  }
   draw_numbers(d);
 }
 
@@ -85,10 +93,11 @@ static void dropout(leati_draw *d) {
       training->constant = true;
     }
   }
-  if (ours)
+  if (ours) {
     draw_numbers(d);
-  else
+  } else {
     leati_draw_attribute_int(d, "seed", leati_draw_int(d, -9, 1000));
+  }
 }
 
 /* Parameters in eighths, most of them positive. */
@@ -100,11 +109,12 @@ static void distribution(leati_draw *d) {
   const bool below_one = strcmp(d->info->name, "RandomGeometric") == 0;
   rank = leati_draw_rank(d, strcmp(d->info->name, "RandomDirichlet") == 0 ? 1 : 0, LEAT_MAX_RANK);
   leati_draw_dims(d, rank, dims);
-  for (int k = 0; k < 1 + two; k++) {
+  for (int k = 0; k < 1 + two; ++k) {
     leati_draw_tensor *const x = leati_draw_input(d, type, rank, dims);
     x->plain = true;
-    for (int64_t e = 0; e < x->count; e++)
+    for (int64_t e = 0; e < x->count; ++e) {
       leati_draw_set(x, e, (double)leati_draw_int(d, leati_draw_chance(d, 10) ? -4 : 1, below_one ? 8 : 100) / 8);
+    }
   }
   draw_offset(d);
   draw_numbers(d);
@@ -112,8 +122,9 @@ static void distribution(leati_draw *d) {
 
 static void permutation(leati_draw *d) {
   leati_draw_attribute_int(d, "count", leati_draw_int(d, leati_draw_chance(d, 5) ? -1 : 0, 400));
-  if (leati_draw_chance(d, 60))
+  if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "dtype", leati_draw_int(d, 6, 7));
+  }
   draw_offset(d);
   draw_numbers(d);
 }

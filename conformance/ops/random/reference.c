@@ -89,7 +89,7 @@ static bool run_normal_uniform(leati_ref_node *node, bool like, bool normal) {
   const float start = leati_ref_float(node, normal ? "mean" : "low", 0);
   const float width = leati_ref_float(node, normal ? "scale" : "high", 1) - (normal ? 0 : start);
   leati_ref_tensor *const y = &node->outputs[0];
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     uint32_t words[4];
     double number, off = 0;
     words_of(&from, (uint32_t)(k / 4), 0, words);
@@ -127,7 +127,7 @@ static bool run_bernoulli(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor *const y = &node->outputs[0];
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     const bool one = uniform_of(word_of(&from, k)) < p->f[k];
     if (y->f != NULL) {
       y->f[k] = one;
@@ -141,7 +141,7 @@ static bool run_bernoulli(leati_ref_node *node) {
 /* The class in whose part of the row's sum a share of it lies; behind all of them the last one that has a part. */
 static int64_t class_of(const double *sums, int64_t classes, double share) {
   int64_t last = 0;
-  for (int64_t c = 0; c < classes; c++) {
+  for (int64_t c = 0; c < classes; ++c) {
     if (sums[c] > (c > 0 ? sums[c - 1] : 0)) {
       last = c;
       if (sums[c] > share) {
@@ -161,16 +161,16 @@ static bool run_multinomial(leati_ref_node *node) {
   }
   leati_ref_tensor *const y = &node->outputs[0];
   const int64_t classes = x->dims[1];
-  double *const sums = leati_ref_alloc(classes, sizeof *sums);
-  y->bound = leati_ref_alloc(y->count, sizeof *y->bound);
-  for (int64_t r = 0; r < dims[0]; r++) {
+  double *const sums = leati_ref_alloc(classes, sizeof(*sums));
+  y->bound = leati_ref_alloc(y->count, sizeof(*y->bound));
+  for (int64_t r = 0; r < dims[0]; ++r) {
     const double *const row = &x->f[r * classes];
     double most = -INFINITY, sum = 0, off = 0;
-    for (int64_t c = 0; c < classes; c++) {
+    for (int64_t c = 0; c < classes; ++c) {
       most = isnan(row[c]) || isnan(most) ? NAN : fmax(most, row[c]);
     }
     const bool none = isnan(most) || most == -INFINITY;
-    for (int64_t c = 0; c < classes && !none; c++) {
+    for (int64_t c = 0; c < classes && !none; ++c) {
       const double weight = isinf(most) ? row[c] == most : row[c] - most < -103 ? 0 : exp(row[c] - most);
       off += isinf(most) || weight == 0
                  ? 0
@@ -179,7 +179,7 @@ static bool run_multinomial(leati_ref_node *node) {
     }
     /* Sums of parts of the row, and the product with the number. */
     off += leati_ref_bound_sum(classes, sum) + LEATI_REF_ULP * sum;
-    for (int64_t s = 0; s < dims[1]; s++) {
+    for (int64_t s = 0; s < dims[1]; ++s) {
       const int64_t k = r * dims[1] + s;
       const double share = uniform_of(word_of(&from, k)) * sum;
       y->i[k] = none ? 0 : class_of(sums, classes, share - off);
@@ -207,7 +207,7 @@ static bool run_dropout(leati_ref_node *node) {
   if (mask != NULL) {
     leati_ref_tensor_init(mask, !ours && node->since_version < 10 ? x->type : LEATI_REF_BOOL, x->rank, x->dims);
   }
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     const bool kept = !trains || uniform_of(word_of(&from, k)) >= ratio;
     y->f[k] = !trains ? x->f[k] : kept ? x->f[k] / (1 - ratio) : 0;
     /* The factor is rounded, and the product with it. */
@@ -228,7 +228,7 @@ static bool run_waiting(leati_ref_node *node, bool trials) {
     return false;
   }
   leati_ref_tensor *const y = &node->outputs[0];
-  for (int64_t k = 0; k < y->count; k++) {
+  for (int64_t k = 0; k < y->count; ++k) {
     const double logarithm = -log(positive_of(word_of(&from, k)));
     if (!(x->f[k] > 0)) {
       y->f[k] = NAN;
@@ -269,7 +269,7 @@ static double log_gamma_of(const numbers *from, uint32_t element, uint32_t attem
   const double d = (alpha < 1 ? alpha + 1 : alpha) - 1.0 / 3, c = 1 / sqrt(9 * d);
   uint32_t words[4] = {0};
   double v = 1, near = 0, log_v_off = 0;
-  for (uint32_t k = 0; k < 64; k++) {
+  for (uint32_t k = 0; k < 64; ++k) {
     double radius;
     words_of(from, element, attempt + k, words);
     const double x = normal_of(words[0], words[1], false, &radius), one = 1 + c * x;
@@ -319,7 +319,7 @@ static bool run_gamma(leati_ref_node *node) {
   if (!read_numbers(node, 1, &from) || !make_output(node, x->type, x->rank, x->dims)) {
     return false;
   }
-  for (int64_t k = 0; k < x->count; k++) {
+  for (int64_t k = 0; k < x->count; ++k) {
     double off;
     const double logarithm = log_gamma_of(&from, (uint32_t)k, 0, x->f[k], &off);
     put_power(&node->outputs[0], k, logarithm, off);
@@ -337,7 +337,7 @@ static bool run_beta(leati_ref_node *node) {
     return false;
   }
   leati_ref_tensor *const y = &node->outputs[0];
-  for (int64_t k = 0; k < a->count; k++) {
+  for (int64_t k = 0; k < a->count; ++k) {
     double a_off, b_off;
     const double log_a = log_gamma_of(&from, (uint32_t)k, 0, a->f[k], &a_off);
     const double log_b = log_gamma_of(&from, (uint32_t)k, 64, b->f[k], &b_off), apart = log_b - log_a;
@@ -358,9 +358,9 @@ static bool run_dirichlet(leati_ref_node *node) {
   }
   const int64_t columns = x->dims[x->rank - 1];
   leati_ref_tensor *const y = &node->outputs[0];
-  for (int64_t r = 0; columns > 0 && r < x->count / columns; r++) {
+  for (int64_t r = 0; columns > 0 && r < x->count / columns; ++r) {
     double most = -INFINITY, sum = 0, sum_off = 0, largest_off = 0;
-    for (int64_t k = r * columns; k < (r + 1) * columns; k++) {
+    for (int64_t k = r * columns; k < (r + 1) * columns; ++k) {
       double off;
       y->f[k] = log_gamma_of(&from, (uint32_t)k, 0, x->f[k], &off);
       off += 2 * LEATI_REF_ULP * (isinf(y->f[k]) ? 0 : fabs(y->f[k]));
@@ -368,7 +368,7 @@ static bool run_dirichlet(leati_ref_node *node) {
       most = isnan(y->f[k]) || isnan(most) ? NAN : fmax(most, y->f[k]);
       largest_off = fmax(largest_off, off);
     }
-    for (int64_t k = r * columns; k < (r + 1) * columns; k++) {
+    for (int64_t k = r * columns; k < (r + 1) * columns; ++k) {
       const double apart = y->f[k] - most, weight = exp(apart);
       sum += weight;
       y->f[k] = weight;
@@ -376,7 +376,7 @@ static bool run_dirichlet(leati_ref_node *node) {
       sum_off += weight * (isinf(y->bound[k]) ? 0 : expm1(y->bound[k]));
     }
     sum_off = sum_off / sum + (double)(columns + 8) * 0x1p-24;
-    for (int64_t k = r * columns; k < (r + 1) * columns; k++) {
+    for (int64_t k = r * columns; k < (r + 1) * columns; ++k) {
       y->f[k] /= sum;
       y->bound[k] = isinf(largest_off) ? DBL_MAX : y->f[k] * (expm1(y->bound[k]) + sum_off) + FLT_MIN;
     }
@@ -399,18 +399,18 @@ static bool run_permutation(leati_ref_node *node) {
   if (!read_numbers(node, 0, &from) || !make_output(node, LEATI_REF_INT64, 1, &count)) {
     return false;
   }
-  for (uint32_t block = 0; block < 4; block++) {
+  for (uint32_t block = 0; block < 4; ++block) {
     words_of(&from, block, 0, &keys[4 * block]);
   }
   while (INT64_C(1) << (2 * half) < count) {
     half++;
   }
-  for (int64_t k = 0; k < count; k++) {
+  for (int64_t k = 0; k < count; ++k) {
     uint32_t number = (uint32_t)k;
     const uint32_t mask = (1u << half) - 1;
     do {
       uint32_t left = number >> half, right = number & mask;
-      for (int r = 0; r < 16; r++) {
+      for (int r = 0; r < 16; ++r) {
         const uint32_t next = left ^ (scramble(right ^ keys[r]) & mask);
         left = right;
         right = next;

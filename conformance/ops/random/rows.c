@@ -228,11 +228,12 @@ static leat_op *new_source(leat_case_context *ctx, const char *domain, const cha
                            const leat_attribute *more) {
   static const int64_t dims[] = {SAMPLES};
   static const leat_attribute shape = {
-      .struct_size = sizeof shape, .type = LEAT_ATTRIBUTE_INTS, .name = "shape", .count = 1, .ints = dims};
+      .struct_size = sizeof(shape), .type = LEAT_ATTRIBUTE_INTS, .name = "shape", .count = 1, .ints = dims};
   const leat_attribute *attributes[3] = {&shape};
-  for (uint32_t i = 0; i < attribute_count; i++)
+  for (uint32_t i = 0; i < attribute_count; ++i) {
     attributes[i + 1] = &more[i];
-  const leat_op_desc desc = {.struct_size = sizeof desc,
+  }
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .since_version = 1,
                              .name = name,
                              .domain = domain,
@@ -265,13 +266,13 @@ static void known_answers(leat_case_context *ctx, const void *data) {
   leat_op *const op = new_source(ctx, "leat", "RandomUniform", 1, &seed);
   leat_stream *const stream = leati_stream_new(ctx);
   draw_samples(ctx, op, stream, samples);
-  for (size_t v = 0; v < G_N_ELEMENTS(known); v++) {
+  for (size_t v = 0; v < G_N_ELEMENTS(known); ++v) {
     uint32_t words[4];
     leati_ref_philox(known[v].counter, known[v].key, words);
-    LEAT_CHECK(ctx, memcmp(words, known[v].words, sizeof words) == 0);
+    LEAT_CHECK(ctx, memcmp(words, known[v].words, sizeof(words)) == 0);
   }
   /* The first vector is the first four numbers of this seed. */
-  for (int i = 0; i < 4; i++) {
+  for (int i = 0; i < 4; ++i) {
     const float want = (float)(known[0].words[i] >> 8) * 0x1p-24f;
     LEAT_CHECK_MESSAGE(ctx, samples[i] == want, "number %d of seed 0 is %.9g, not %.9g", i, (double)samples[i],
                        (double)want);
@@ -312,15 +313,16 @@ static const source uniform_source = {"RandomUniform", uniform_below, 0.5, 0.288
 static void check_distribution(leat_case_context *ctx, const source *from, float *samples) {
   const double n = SAMPLES, most = sqrt(log(2e12) / (2 * n));
   double sum = 0, squares = 0, distance = 0;
-  qsort(samples, SAMPLES, sizeof *samples, compare_floats);
-  for (int i = 0; i < SAMPLES; i++) {
+  qsort(samples, SAMPLES, sizeof(*samples), compare_floats);
+  for (int i = 0; i < SAMPLES; ++i) {
     const double below = from->below((double)samples[i]);
     distance = fmax(distance, fmax(fabs(below - i / n), fabs(below - (i + 1) / n)));
     sum += (double)samples[i];
   }
   const double mean = sum / n;
-  for (int i = 0; i < SAMPLES; i++)
+  for (int i = 0; i < SAMPLES; ++i) {
     squares += ((double)samples[i] - mean) * ((double)samples[i] - mean);
+  }
   LEAT_CHECK_MESSAGE(ctx, distance <= most, "%s: the distribution is %g off, more than %g", from->name, distance, most);
   LEAT_CHECK_MESSAGE(ctx, fabs(mean - from->mean) <= 7.2 * from->deviation / sqrt(n), "%s: the mean is %g", from->name,
                      mean);
@@ -332,10 +334,11 @@ static void check_distribution(leat_case_context *ctx, const source *from, float
 /* Neighbours, and a number and the one four further on, have a correlation of 0: its deviation is 1 / sqrt(n). */
 static void check_independence(leat_case_context *ctx, const source *from, const float *samples) {
   static const int distances[] = {1, 2, 3, 4, 256, 1024};
-  for (size_t k = 0; k < G_N_ELEMENTS(distances); k++) {
+  for (size_t k = 0; k < G_N_ELEMENTS(distances); ++k) {
     double sum = 0;
-    for (int i = 0; i + distances[k] < SAMPLES; i++)
+    for (int i = 0; i + distances[k] < SAMPLES; ++i) {
       sum += ((double)samples[i] - from->mean) * ((double)samples[i + distances[k]] - from->mean);
+    }
     sum /= from->deviation * from->deviation * SAMPLES;
     LEAT_CHECK_MESSAGE(ctx, fabs(sum) <= 7.2 / sqrt(SAMPLES), "%s: numbers %d apart have a correlation of %g",
                        from->name, distances[k], sum);
@@ -408,9 +411,9 @@ static void distribution_by(leat_case_context *ctx, const void *data) {
   const leat_attribute keys[] = {A_INT("seed", 20261129), A_INT("offset", 3)};
   const leat_attribute *const attributes[] = {&keys[0], &keys[1]};
   const int64_t dims[] = {SAMPLES, test->columns}, count = SAMPLES * test->columns;
-  const leat_value_info info = {.struct_size = sizeof info, .ndim = 2, .dtype = LEAT_F32, .shape = dims};
+  const leat_value_info info = {.struct_size = sizeof(info), .ndim = 2, .dtype = LEAT_F32, .shape = dims};
   const leat_value_info *const infos[] = {&info, &info};
-  const leat_op_desc desc = {.struct_size = sizeof desc,
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .since_version = 1,
                              .name = test->source.name,
                              .domain = "leat",
@@ -427,24 +430,28 @@ static void distribution_by(leat_case_context *ctx, const void *data) {
   float *const values = g_new(float, (gsize)count);
   leat_case_tensor views[3];
   uint64_t blocks[3];
-  for (uint32_t k = 0; k < 3; k++) {
+  for (uint32_t k = 0; k < 3; ++k) {
     blocks[k] = leati_case_alloc(ctx, (uint64_t)count * sizeof(float), stream);
     leati_case_tensor_device(ctx, &views[k], blocks[k], LEAT_F32, 2, dims);
-    for (int64_t i = 0; k < 2 && i < count; i++)
+    for (int64_t i = 0; k < 2 && i < count; ++i) {
       values[i] = test->parameters[k];
-    if (k < 2)
+    }
+    if (k < 2) {
       leati_upload(ctx, stream, blocks[k], values, (uint64_t)count * sizeof(float));
+    }
   }
   const leat_case_tensor *const inputs[] = {&views[0], &views[1]};
   leati_op_invoke(ctx, op, stream, test->parameter_count, inputs, &views[2]);
   leati_download(ctx, stream, blocks[2], values, (uint64_t)count * sizeof(float));
   leati_synchronize(ctx, stream);
-  for (int64_t i = 0; i < SAMPLES; i++)
+  for (int64_t i = 0; i < SAMPLES; ++i) {
     values[i] = values[i * test->columns];
+  }
   check_independence(ctx, &test->source, values);
   check_distribution(ctx, &test->source, values);
-  for (int k = 0; k < 3; k++)
+  for (int k = 0; k < 3; ++k) {
     leati_case_free(ctx, blocks[k]);
+  }
   g_free(values);
   leati_stream_destroy(ctx, stream);
   leati_op_destroy(ctx, op);
@@ -458,9 +465,9 @@ static void permutations(leat_case_context *ctx, const void *data) {
   static const int64_t dims[] = {COUNT};
   const leat_attribute keys[] = {A_INT("seed", 20261129), A_INT("count", COUNT)};
   const leat_attribute *const attributes[] = {&keys[0], &keys[1]};
-  const leat_value_info info = {.struct_size = sizeof info, .dtype = LEAT_I64};
+  const leat_value_info info = {.struct_size = sizeof(info), .dtype = LEAT_I64};
   const leat_value_info *const infos[] = {&info};
-  const leat_op_desc desc = {.struct_size = sizeof desc,
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .since_version = 1,
                              .name = "RandomPermutation",
                              .domain = "leat",
@@ -478,10 +485,11 @@ static void permutations(leat_case_context *ctx, const void *data) {
   int64_t *const numbers = g_new(int64_t, DRAWS * COUNT);
   const uint64_t out = leati_case_alloc(ctx, DRAWS * sizeof(int64_t) * COUNT, stream);
   const uint64_t streams = leati_case_alloc(ctx, DRAWS * sizeof(int64_t), stream);
-  for (int64_t i = 0; i < DRAWS; i++)
+  for (int64_t i = 0; i < DRAWS; ++i) {
     numbers[i] = i;
+  }
   leati_upload(ctx, stream, streams, numbers, DRAWS * sizeof(int64_t));
-  for (uint64_t i = 0; i < DRAWS; i++) {
+  for (uint64_t i = 0; i < DRAWS; ++i) {
     leat_case_tensor offset, view;
     leati_case_tensor_device(ctx, &offset, streams, LEAT_I64, 0, NULL);
     offset.tensor.byte_offset = i * sizeof(int64_t);
@@ -494,14 +502,15 @@ static void permutations(leat_case_context *ctx, const void *data) {
   leati_synchronize(ctx, stream);
   int found[1 << (2 * COUNT)] = {0};
   double sum = 0;
-  for (int i = 0; i < DRAWS; i++) {
+  for (int i = 0; i < DRAWS; ++i) {
     int kind = 0;
-    for (int k = 0; k < COUNT; k++)
+    for (int k = 0; k < COUNT; ++k) {
       kind = kind << 2 | (int)(numbers[i * COUNT + k] & 3);
+    }
     found[kind]++;
   }
   int kinds = 0;
-  for (size_t k = 0; k < G_N_ELEMENTS(found); k++) {
+  for (size_t k = 0; k < G_N_ELEMENTS(found); ++k) {
     kinds += found[k] != 0;
     sum += found[k] != 0 ? (found[k] - 200.0) * (found[k] - 200.0) / 200 : 0;
   }
@@ -531,28 +540,28 @@ static void unseeded_thread(leat_case_context *ctx, uint32_t index, void *data) 
   static const int64_t dims[] = {SAMPLES};
   float *const samples = g_new(float, SAMPLES);
   leat_stream *const stream = leati_stream_new(ctx);
-  for (int l = 0; l < LAUNCHES; l++) {
+  for (int l = 0; l < LAUNCHES; ++l) {
     float(*const first)[4] = test->first[index * LAUNCHES + (uint32_t)l];
     if (test->graph == NULL) {
       draw_samples(ctx, test->op, stream, samples);
-      memcpy(first[0], samples, sizeof first[0]);
-      memcpy(first[1], &samples[SAMPLES / 2], sizeof first[1]);
+      memcpy(first[0], samples, sizeof(first[0]));
+      memcpy(first[1], &samples[SAMPLES / 2], sizeof(first[1]));
       check_distribution(ctx, test->from, samples);
       continue;
     }
     leat_case_tensor views[2];
     const DLTensor *given[2];
     uint64_t blocks[2];
-    for (int o = 0; o < 2; o++) {
+    for (int o = 0; o < 2; ++o) {
       blocks[o] = leati_case_alloc(ctx, SAMPLES * sizeof(float), stream);
       leati_case_tensor_device(ctx, &views[o], blocks[o], LEAT_F32, 1, dims);
       given[o] = &views[o].tensor;
     }
     LEAT_CHECK_OK(ctx, ctx->api->graph->launch(test->graph, stream, 0, NULL, 2, given, LEAT_ERR));
-    for (int o = 0; o < 2; o++) {
+    for (int o = 0; o < 2; ++o) {
       leati_download(ctx, stream, blocks[o], samples, SAMPLES * sizeof(float));
       leati_synchronize(ctx, stream);
-      memcpy(first[o], samples, sizeof first[o]);
+      memcpy(first[o], samples, sizeof(first[o]));
       check_distribution(ctx, test->from, samples);
       leati_case_free(ctx, blocks[o]);
     }
@@ -565,9 +574,9 @@ static void unseeded_thread(leat_case_context *ctx, uint32_t index, void *data) 
 static leat_graph *new_graph(leat_case_context *ctx, const char *name) {
   static const int64_t dims[] = {SAMPLES};
   static const leat_attribute shape = {
-      .struct_size = sizeof shape, .type = LEAT_ATTRIBUTE_INTS, .name = "shape", .count = 1, .ints = dims};
+      .struct_size = sizeof(shape), .type = LEAT_ATTRIBUTE_INTS, .name = "shape", .count = 1, .ints = dims};
   leati_builder *const builder = leati_builder_new();
-  for (int n = 0; n < 2; n++) {
+  for (int n = 0; n < 2; ++n) {
     const uint32_t value = leati_builder_node(builder, name, 1, 0, NULL);
     leati_builder_attribute(builder, &shape);
     leati_builder_output(builder, value);
@@ -590,15 +599,17 @@ static void without_seed(leat_case_context *ctx, const source *from, bool graph)
   leati_threads_run(ctx, THREADS, unseeded_thread, test);
   const int count = THREADS * LAUNCHES * 2;
   float(*const first)[4] = test->first[0];
-  for (int i = 0; i < count; i++) {
-    for (int k = 0; k < i; k++)
-      LEAT_CHECK_MESSAGE(ctx, memcmp(first[i], first[k], sizeof first[i]) != 0,
+  for (int i = 0; i < count; ++i) {
+    for (int k = 0; k < i; ++k) {
+      LEAT_CHECK_MESSAGE(ctx, memcmp(first[i], first[k], sizeof(first[i])) != 0,
                          "%s: two of %d launches without a seed gave the same numbers", from->name, count);
+    }
   }
-  if (graph)
+  if (graph) {
     leati_graph_destroy(ctx, test->graph);
-  else
+  } else {
     leati_op_destroy(ctx, test->op);
+  }
   g_free(test);
 }
 
@@ -654,9 +665,9 @@ static void refused(leat_case_context *ctx, const void *data) {
   leat_device *const device = leati_fixture_device(ctx);
   const char *const name = data;
   leati_op_destroy(ctx, new_source(ctx, NULL, name, 0, NULL));
-  for (size_t k = 0; k < G_N_ELEMENTS(bad); k++) {
+  for (size_t k = 0; k < G_N_ELEMENTS(bad); ++k) {
     const leat_attribute *const attributes[] = {&bad[k].attributes[0], &bad[k].attributes[1]};
-    const leat_op_desc desc = {.struct_size = sizeof desc,
+    const leat_op_desc desc = {.struct_size = sizeof(desc),
                                .since_version = 1,
                                .name = name,
                                .attribute_count = bad[k].count,
