@@ -21,6 +21,10 @@
 #include "memory/segment_table.h"
 #include "memory/size_class.h"
 
+/* Times that counters are read before a difference is taken that may be of no one moment: other threads free blocks all
+ * the time, and seldom in between twice. */
+#define COUNT_TRIES_MAX 8
+
 /* Blocks that the report of leaks names. */
 #define LEAKS_NAMED 10
 
@@ -305,6 +309,19 @@ static uint64_t highest(_Atomic uint64_t *peak, uint64_t now) {
   return seen > now ? seen : now;
 }
 
+/* Reads how many blocks were allocated and freed so that the difference is what was live at some moment: where blocks
+ * were freed between the two, as while this thread had no processor, once more. */
+static void read_counts(const leati_memory_figures *figures, leat_memory_stats *out) {
+  for (uint32_t tries = 0; tries < COUNT_TRIES_MAX; ++tries) {
+    out->free_count = atomic_load_explicit(&figures->frees, memory_order_acquire);
+    out->allocation_count = atomic_load_explicit(&figures->allocations, memory_order_acquire);
+    out->live_block_count = out->allocation_count - out->free_count;
+    if (atomic_load_explicit(&figures->frees, memory_order_relaxed) == out->free_count) {
+      return;
+    }
+  }
+}
+
 void leati_memory_stats_read(leat_device *device, leat_memory_stats *out) {
   struct leati_memory *const memory = device->memory;
   leati_memory_figures *const figures = &memory->figures[0], *const host = &memory->figures[1];
@@ -314,10 +331,8 @@ void leati_memory_stats_read(leat_device *device, leat_memory_stats *out) {
   out->allocated_peak = highest(&figures->allocated_peak, out->allocated_bytes);
   out->reserved_bytes = atomic_load_explicit(&figures->reserved, memory_order_relaxed);
   out->reserved_peak = highest(&figures->reserved_peak, out->reserved_bytes);
-  out->free_count = atomic_load_explicit(&figures->frees, memory_order_acquire);
-  out->allocation_count = atomic_load_explicit(&figures->allocations, memory_order_relaxed);
+  read_counts(figures, out);
   out->driver_call_count = atomic_load_explicit(&figures->driver_calls, memory_order_relaxed);
-  out->live_block_count = out->allocation_count - out->free_count;
   out->cached_bytes = atomic_load_explicit(&figures->cached, memory_order_relaxed);
   out->staging_bytes = leati_chunks_bytes(device);
   out->limit_bytes = leati_budget_limit(device);
