@@ -136,6 +136,8 @@ static const leati_op_spec specs[] = {
     CASE("Multinomial", "impossible", 7, ATTRIBUTES(SEEDED(1), A_INT("sample_size", 40)),
          F32_IS(DIMS(5, 4), -INFINITY, 0, -INFINITY, 1, -INFINITY, -INFINITY, -INFINITY, -INFINITY, 0, 1, NAN, 2, 0,
                 INFINITY, 7, INFINITY, -200, 0, 0, -200)),
+    /* More rows than workgroups that a device must be able to start in one dimension. */
+    CASE("Multinomial", "many_rows", 7, ATTRIBUTES(SEEDED(1)), F32_RANGE(-3, 3, 66000, 2)),
     CASE("Multinomial", "empty", 7, ATTRIBUTES(SEEDED(1)), F32(0, 4)),
 
     VIEWED("Dropout", "float32", 13, VIEW_DYNAMIC, THREADS_8, NO_ATTRIBUTES, F32(3, 5, 7)),

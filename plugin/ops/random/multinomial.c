@@ -24,7 +24,7 @@ typedef struct multinomial_state {
 typedef struct multinomial_args {
   uint64_t y, x;
   leati_random_args random;
-  uint32_t classes, samples, per_group, groups;
+  uint32_t classes, samples, per_group, groups, rows;
 } multinomial_args;
 
 static int32_t multinomial_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
@@ -77,7 +77,8 @@ static int32_t multinomial_plan(const leat_op *op, leati_planner *planner, const
                                  .classes = (uint32_t)x.shape[1],
                                  .samples = samples,
                                  .per_group = SAMPLES_PER_GROUP,
-                                 .groups = (samples - 1) / SAMPLES_PER_GROUP + 1};
+                                 .groups = (samples - 1) / SAMPLES_PER_GROUP + 1,
+                                 .rows = (uint32_t)x.shape[0]};
   /* A thread goes three times through its part of the classes, the last time once for each of its samples. */
   LEATI_TRY(leati_check_rounds(planner->device,
                                (args.classes / GROUP + 1) * (uint64_t)(2 + SAMPLES_PER_GROUP / GROUP) + 2 * GROUP,

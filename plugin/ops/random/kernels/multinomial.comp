@@ -16,6 +16,7 @@ struct Args {
   uint samples;   // of a row
   uint per_group; // samples of a workgroup
   uint groups;    // of a row
+  uint rows;
 };
 LEAT_ARGS
 
@@ -33,6 +34,9 @@ float weight(uint c) {
 void main() {
   uint thread = gl_LocalInvocationIndex;
   uint row = leat_linear_group() / args.groups;
+  if (row >= args.rows) {
+    return;
+  }
   uint first = (leat_linear_group() % args.groups) * args.per_group;
   uint each = (args.classes + GROUP - 1u) / GROUP;
   uint begin = min(thread * each, args.classes), end = min(begin + each, args.classes);

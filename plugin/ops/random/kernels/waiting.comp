@@ -23,7 +23,7 @@ float wait(float x, uint word) {
   precise float y = floor(trials) + 1.0;
   return x >= 1.0 ? 1.0 : y;
 #else
-  precise float y = logarithm * exact_reciprocal(min(x, 8.0e37));
+  precise float y = logarithm * exact_reciprocal(clamp(x, 1.17549435e-38, 8.0e37));
   return leat_isinf(x) ? 0.0 : y;
 #endif
 }

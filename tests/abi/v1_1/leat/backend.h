@@ -901,9 +901,9 @@ typedef struct leat_event_api {
  * RandomUniform(offset?) and Bernoulli(X, offset?) have the attributes of ONNX's, `offset` and an integer as `seed`.
  * Dropout(X, offset?) is Dropout in training with the attribute `ratio` (0.5). The following have `seed` and `offset`,
  * and their result is of the type and shape of the first input:
- * - RandomExponential(rate, offset?) gives -log(u) / rate, of the word of each element as above, and
- *   RandomGeometric(p, offset?) 1 more than the whole part of log(u) / log(1 - p). Of a parameter that is not above 0
- *   both give NaN, of a p of 1 and more 1.
+ * - RandomExponential(rate, offset?) gives -log(u) / rate, of the word of each element as above, where a rate below
+ *   2^-126 counts as that, and RandomGeometric(p, offset?) 1 more than the whole part of log(u) / log(1 - p). Of a
+ *   parameter that is not above 0 both give NaN, of a p of 1 and more 1.
  * - RandomGamma(alpha, offset?) gives numbers by Marsaglia and Tsang, "A Simple Method for Generating Gamma Variables"
  *   (2000): attempt k of element e has the words of the counter (e, k, stream), two for n = r cos(a), the third for the
  *   u that is compared; there are 64 at most. Of an alpha below 1 the number of alpha + 1 times u^(1 / alpha), of the
