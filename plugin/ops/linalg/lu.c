@@ -127,7 +127,8 @@ static int32_t plan_swap(leati_planner *planner, const swap *s, leat_error *err)
 /* Plans the factors of matrices, in their place. */
 static int32_t plan_factors(leati_planner *planner, const factors *f, leat_error *err) {
   const int64_t rows = f->a.rows, columns = f->a.columns, steps = least_of(rows, columns);
-  leati_view copy = {.type = f->a.tensor->type, .ndim = 3, .shape = {matrices_of(f), LEATI_BLOCK, rows}};
+  leati_view copy = {
+      .type = f->a.tensor->type, .ndim = 3, .shape = {matrices_of(f), least_of(LEATI_BLOCK, steps), rows}};
   if (panel_cut_of(planner->device, copy.type, rows).held == 1) {
     LEATI_TRY(leati_plan_temporary(planner, &copy, err));
   }

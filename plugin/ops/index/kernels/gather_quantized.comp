@@ -24,8 +24,8 @@ LEAT_ARGS
 
 // Number `at` of those that begin at a byte.
 float number_of(uint64_t bytes, uint first, uint at) {
-  const uint bit = at * args.bits;
-  return float(uint(U8(bytes).v[first + (bit >> 3)]) >> (bit & 7) & ((1u << args.bits) - 1));
+  const uint per_byte = 8 / args.bits;
+  return float(uint(U8(bytes).v[first + at / per_byte]) >> at % per_byte * args.bits & ((1u << args.bits) - 1));
 }
 
 float value_of(uint x, uint at) {
