@@ -101,14 +101,15 @@ def test_what_is_left_to_others_has_a_reason(devices, tmp_path):
 
 
 def test_what_would_bring_more_nodes_is_told(devices, tmp_path, run):
-    nodes = (node("a", "Hardmax", ["x"], "a") + node("b", "Neg", ["a"], "b") + node("c", "Hardmax", ["b"], "c")
-             + node("d", "GlobalLpPool", ["c"], "y") + node("e", "Exp", ["x"], "z"))
+    nodes = (node("a", "GlobalLpPool", ["x"], "a") + node("b", "Neg", ["a"], "b")
+             + node("c", "GlobalLpPool", ["b"], "c") + node("d", "MeanVarianceNormalization", ["c"], "y")
+             + node("e", "Exp", ["x"], "z"))
     path = tmp_path / "mixed.onnx"
     save(path, 10, nodes, [(11, "x", 1), (12, "y", 1), (12, "z", 1)])
     told = run("-m", "onnxruntime_ep_leat", "--explain", str(path))
     assert told.stdout.splitlines()[-2:] == [
         "1 of 5 nodes run on Leat",
-        "up to 3 more would with Hardmax (2), GlobalLpPool (1), and 1 between such nodes"], told
+        "up to 3 more would with GlobalLpPool (2), MeanVarianceNormalization (1), and 1 between such nodes"], told
 
 
 def test_what_lacks_is_told_by_version():
