@@ -119,8 +119,8 @@ def moved(rng):
     for dim, size, step in [(1, 4, 2), (-1, 5, 1), (0, 1, 2)]:
         yield Case("UnfoldTensor", {"x": x}, [F], 0, dim=dim, size=size, step=step)
     for mode in ("constant", "reflect", "edge"):
-        yield Case("Pad", {"x": x, "pads": np.array([1, 0, 2, 0, 3, 1]), "value": F(2.5)}, [F], 0,
-                   constants=("pads", "value"), mode=mode)
+        for pads in np.array([1, 0, 2, 0, 3, 1]), np.array([[1, 0, 2, 0, 3, 1]]):
+            yield Case("Pad", {"x": x, "pads": pads, "value": F(2.5)}, [F], 0, constants=("pads", "value"), mode=mode)
     yield Case("Range", {"start": np.int64(3), "limit": np.int64(40), "delta": np.int64(7)}, [np.int64], 0,
                constants=("start", "limit", "delta"))
 

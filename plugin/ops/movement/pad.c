@@ -98,12 +98,19 @@ static int32_t pad_create(leat_op *op, const leati_op_desc *desc, leat_error *er
 }
 
 /* Items before and after, by dimension. */
-static int32_t read_pads(const leati_call *call, int64_t *begins, int64_t *ends, leat_error *err) {
+static int32_t read_pads(const leat_op *op, const leati_call *call, int64_t *begins, int64_t *ends, leat_error *err) {
   const leati_view *const input = &call->inputs[0];
   const leati_view *const axes_view = leati_input(call, 3);
   int64_t pads[2 * LEAT_MAX_RANK], axes[LEAT_MAX_RANK];
   uint32_t pad_count, axis_count = (uint32_t)input->ndim;
-  LEATI_TRY(leati_read_ints(&call->inputs[1], "Pad: pads", 2 * LEAT_MAX_RANK, pads, &pad_count, err));
+  leati_view given = call->inputs[1];
+  if (leati_op_def_of(op)->info.domain[0] != '\0' && given.ndim == 2 && given.shape[0] == 1) {
+    /* com.microsoft's may be a row. */
+    given.ndim = 1;
+    given.shape[0] = given.shape[1];
+    given.strides[0] = given.strides[1];
+  }
+  LEATI_TRY(leati_read_ints(&given, "Pad: pads", 2 * LEAT_MAX_RANK, pads, &pad_count, err));
   for (int32_t d = 0; d < input->ndim; ++d) {
     axes[d] = d;
     begins[d] = 0;
@@ -134,7 +141,7 @@ static int32_t pad_infer(const leat_op *op, const leati_call *call, leat_shape *
   const leati_view *const input = &call->inputs[0];
   const leati_view *const value = leati_input(call, 2);
   int64_t begins[LEAT_MAX_RANK], ends[LEAT_MAX_RANK];
-  LEATI_TRY(read_pads(call, begins, ends, err));
+  LEATI_TRY(read_pads(op, call, begins, ends, err));
   if (value != NULL && value->count != 1) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "Pad: 'constant_value' has %" PRIu64 " elements; expected a scalar", value->count);
@@ -158,7 +165,7 @@ static int32_t pad_plan(const leat_op *op, leati_planner *planner, const leati_c
   const pad_state *const state = leati_op_state_const(op);
   const leati_view *const value_view = leati_input(call, 2);
   int64_t begins[LEAT_MAX_RANK], ends[LEAT_MAX_RANK];
-  LEATI_TRY(read_pads(call, begins, ends, err));
+  LEATI_TRY(read_pads(op, call, begins, ends, err));
   uint64_t value = 0;
   if (value_view != NULL) {
     /* The kernel takes the low bytes, which come first on every machine that Leat runs on. */
@@ -188,7 +195,7 @@ static void pad_evaluate(const leat_op *op, const leati_call *call, uint32_t o) 
   leati_view value = *data;
   value.data = given != NULL ? given->data : &zero;
   int64_t begins[LEAT_MAX_RANK], ends[LEAT_MAX_RANK];
-  if (read_pads(call, begins, ends, NULL) != LEAT_OK) {
+  if (read_pads(op, call, begins, ends, NULL) != LEAT_OK) {
     return; /* infer() refused such a call */
   }
   leati_host_walk walk;
