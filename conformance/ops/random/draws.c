@@ -7,7 +7,7 @@
 static void draw_numbers(leati_draw *d) {
   const bool ours = strcmp(d->info->domain, "leat") == 0;
   if (ours) {
-    leati_draw_attribute_int(d, "seed", ((int64_t)g_rand_int(d->rand) << 32) | g_rand_int(d->rand));
+    leati_draw_attribute_int(d, "seed", (int64_t)((uint64_t)g_rand_int(d->rand) << 32 | g_rand_int(d->rand)));
     if (leati_draw_chance(d, 60)) {
       leati_draw_attribute_int(d, "offset", leati_draw_int(d, -2, 1000));
     }
