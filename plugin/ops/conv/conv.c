@@ -64,6 +64,12 @@ static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_32] = LEATI_KERNELS_CONV_32,
 };
 
+static const leati_kernel_set nhwc_kernels[LEATI_TILE_COUNT] = {
+    [LEATI_TILE_128] = LEATI_KERNELS_CONV_NHWC_128,
+    [LEATI_TILE_64] = LEATI_KERNELS_CONV_NHWC_64,
+    [LEATI_TILE_32] = LEATI_KERNELS_CONV_NHWC_32,
+};
+
 static const leati_kernel_set matrix_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_128] = LEATI_KERNELS_CONV_MATRIX_128,
     [LEATI_TILE_64] = LEATI_KERNELS_CONV_MATRIX_64,
@@ -142,7 +148,7 @@ typedef struct conv_problem {
 typedef struct conv_job {
   const leati_view *x, *w, *y;
   const leati_view *bias, *residual, *gate; /* NULL: none */
-  bool last_in, last_out;                   /* NHWC: x and, for plan_tiled(), w; and y and the residual */
+  bool last_in, last_out;                   /* NHWC: x and, where taps are gathered, w; and y and the residual */
 } conv_job;
 
 static conv_problem problem_of(const leat_op *op, const leati_call *call, const leati_window_fit *fit) {
@@ -372,15 +378,15 @@ static bool pays_channels_last(const conv_problem *problem) {
          moved * x->item_size <= problem->device->physical->info.max_allocation_size / MOVED_SHARE;
 }
 
-static int32_t plan_tiled(leati_planner *planner, const conv_problem *problem, const conv_job *job, leat_error *err) {
+/* The arguments of a kernel that gathers images, but for the product's own. */
+static conv_args gather_args(const conv_problem *problem, const conv_job *job) {
   const leati_window_fit *const fit = problem->fit;
   const int64_t group = problem->state->group;
-  const leati_view *const x = job->x, *const w = job->w, *const y = job->y;
+  const leati_view *const x = job->x, *const y = job->y;
   const int64_t taps = product3(fit->kernel), pixels = product3(fit->out), plane = product3(fit->in);
   const int64_t channels_in = x->shape[1] / group, channels_out = y->shape[1] / group;
   const bool last = job->last_in;
-  conv_args args = {.gemm = product_of(problem),
-                    .pixels = (uint32_t)pixels,
+  conv_args args = {.pixels = (uint32_t)pixels,
                     .out_height = (uint32_t)fit->out[1],
                     .out_width = (uint32_t)fit->out[2],
                     .depth = (int32_t)fit->in[0],
@@ -416,19 +422,77 @@ static int32_t plan_tiled(leati_planner *planner, const conv_problem *problem, c
   for (int32_t d = 0; d < 3; ++d) {
     args.per_stride[d] = leati_divider_of((uint32_t)args.stride[d]);
   }
-  const bool volume = fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1 || fit->pad_begin[0] != 0;
-  const bool whole = pixels % 4 == 0; /* groups of four pixels are of one image */
+  return args;
+}
+
+/* Whether an image, a kernel or a padding has a depth. */
+static bool is_volume(const leati_window_fit *fit) {
+  return fit->in[0] != 1 || fit->out[0] != 1 || fit->kernel[0] != 1 || fit->pad_begin[0] != 0;
+}
+
+static int32_t plan_tiled(leati_planner *planner, const conv_problem *problem, const conv_job *job, leat_error *err) {
+  const leati_window_fit *const fit = problem->fit;
+  const leati_view *const x = job->x, *const w = job->w, *const y = job->y;
+  conv_args args = gather_args(problem, job);
+  args.gemm = product_of(problem);
+  const bool whole = args.pixels % 4 == 0; /* groups of four pixels are of one image */
   args.gemm.vector = (whole && holds_quads(y) ? LEATI_VECTOR_C : 0) |
                      (whole && job->residual != NULL && holds_quads(job->residual) ? LEATI_VECTOR_RESIDUAL : 0);
   const uint32_t residual = leati_epilogue_fill(&problem->state->epilogue, y->type, job->residual, &args.gemm.epilogue);
   leati_tile tile;
-  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(problem, job, volume, residual, &args.gemm, &tile),
+  leati_dispatch_desc dispatch = {.pipeline = choose_kernel(problem, job, is_volume(fit), residual, &args.gemm, &tile),
                                   .args = &args,
                                   .args_size = sizeof(args),
                                   LEATI_READS({w, &args.gemm.a}, {x, &args.gemm.b}, {job->bias, &args.gemm.bias},
                                               {job->residual, &args.gemm.epilogue.residual}),
                                   LEATI_WRITES({y, &args.gemm.c})};
   return leati_plan_tiles(planner, &dispatch, &args.gemm, leati_tile_size(tile), err);
+}
+
+/* As a product of pixels and weights, whose result is in NHWC layout as images and weights are. */
+static int32_t plan_nhwc(leati_planner *planner, const conv_problem *problem, const conv_job *job, leat_error *err) {
+  const leati_view *const x = job->x, *const w = job->w, *const y = job->y, *const residual = job->residual;
+  conv_args args = gather_args(problem, job);
+  const leati_gemm_args product = product_of(problem);
+  leati_gemm_args *const gemm = &args.gemm;
+  *gemm = (leati_gemm_args){.m = product.n,
+                            .n = product.m,
+                            .k = product.k,
+                            .batch = product.batch,
+                            .c_row = (int32_t)leati_pixel_pitch(y),
+                            .c_batch = product.m,
+                            .batch_rank = 1,
+                            .batch_shape = {product.batch},
+                            .b_batch = {(int32_t)args.group_weights},
+                            .bias_column = 1,
+                            .bias_batch = (int32_t)product.m,
+                            .bias_period = product.batch,
+                            .alpha = 1,
+                            .beta = 1};
+  const bool whole = gemm->n % 4 == 0;
+  gemm->vector = whole && gemm->c_row % 4 == 0 && holds_quads(y) ? LEATI_VECTOR_C : 0;
+  if (residual != NULL) {
+    gemm->residual_row = (int32_t)leati_pixel_pitch(residual);
+    gemm->residual_column = 1;
+    gemm->residual_batch[0] = (int32_t)product.m;
+    gemm->vector |= whole && gemm->residual_row % 4 == 0 && holds_quads(residual) ? LEATI_VECTOR_RESIDUAL : 0;
+  }
+  const bool quads = args.channels % 4 == 0 && args.pitch_in % 4 == 0 && holds_quads(x) && holds_quads(w);
+  const leati_epilogue *const epilogue = &problem->state->epilogue;
+  const uint32_t adds = leati_epilogue_fill(epilogue, y->type, residual, &gemm->epilogue);
+  const leati_tile tile = leati_gemm_choose_tile(problem->device, LEATI_WORK_CONVOLUTION, gemm);
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find(nhwc_kernels[tile], y->type),
+                   .constants.conv_nhwc = {.mode = quads ? LEATI_MODE_QUADS_K : LEATI_MODE_SINGLES_K,
+                                           .split = gemm->splits > 1,
+                                           .volume = is_volume(problem->fit),
+                                           .activation = epilogue->activation.operation,
+                                           .residual = adds}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({x, &gemm->a}, {w, &gemm->b}, {job->bias, &gemm->bias}, {residual, &gemm->epilogue.residual}),
+      LEATI_WRITES({y, &gemm->c})};
+  return leati_plan_tiles(planner, &dispatch, gemm, leati_tile_size(tile), err);
 }
 
 static int32_t plan_transpose_gemm(leati_planner *planner, const conv_problem *problem, const conv_job *job,
@@ -476,6 +540,17 @@ static bool is_depthwise(const conv_problem *problem) {
          fits_depthwise(problem->device, problem->fit);
 }
 
+/* Whether an image is in NHWC layout, or would be the same so. */
+static bool may_be_nhwc(const leati_view *view) {
+  return leati_is_channels_last(view) || (view->compact && !leati_has_channels(view));
+}
+
+/* Images that are not in NHWC layout before and behind it are not converted. */
+static bool is_nhwc(const conv_problem *problem) {
+  return !problem->transposed && !problem->gated && is_in_nhwc(problem) && may_be_nhwc(problem->y) &&
+         product3(problem->fit->kernel) <= CHANNELS_TAPS_MAX;
+}
+
 static bool is_tiled_nhwc(const conv_problem *problem) {
   return takes_channels_last(problem) && (is_in_nhwc(problem) || pays_channels_last(problem));
 }
@@ -492,12 +567,13 @@ typedef struct conv_method {
 } conv_method;
 
 /* The first of them that applies is taken. */
-enum { TRANSPOSE_GEMM, POINTWISE, DEPTHWISE, TILED_NHWC, TILED };
+enum { TRANSPOSE_GEMM, POINTWISE, DEPTHWISE, TILED_NHWC, NHWC, TILED };
 static const conv_method methods[] = {
     [TRANSPOSE_GEMM] = {is_transpose_gemm, is_in_nhwc, leati_plan_transpose_gemm_weights, plan_transpose_gemm},
     [POINTWISE] = {is_pointwise, pointwise_reads_nhwc, leati_plan_compact, plan_pointwise},
     [DEPTHWISE] = {is_depthwise, never, leati_plan_compact, plan_depthwise},
     [TILED_NHWC] = {is_tiled_nhwc, always, leati_plan_channels_last, plan_tiled},
+    [NHWC] = {is_nhwc, always, leati_plan_channels_last, plan_nhwc},
     [TILED] = {always, never, leati_plan_compact, plan_tiled},
 };
 
@@ -656,14 +732,25 @@ static int32_t nhwc_infer(const leat_op *op, const leati_call *call, leat_shape 
   return LEAT_OK;
 }
 
+/* Whether the method of a convolution writes a result in NHWC layout. */
+static bool writes_nhwc(const leat_op *op, const leati_call *nchw) {
+  leati_window_fit fit;
+  if (lay(op, &nchw->inputs[0], &nchw->inputs[1], &fit, NULL) != LEAT_OK) {
+    return false;
+  }
+  const conv_problem problem = problem_of(op, nchw, &fit);
+  const conv_method *const method = find_method(&problem);
+  return method == &methods[NHWC] || method == &methods[POINTWISE] ||
+         (leati_holds_channels(problem.y) && conv_channels_last(op, nchw, 0).writes);
+}
+
 /* Where the kernels do not write NHWC, the result is copied there. */
 static int32_t nhwc_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   leati_view inputs[NHWC_INPUTS];
   leati_call nchw = call_in_nchw(op, call, inputs);
   const leati_view y = leati_conv_in_nchw(&call->outputs[0]);
   nchw.outputs = &y;
-  if (y.compact ||
-      (leati_is_channels_last(&y) && leati_holds_channels(&y) && conv_channels_last(op, &nchw, 0).writes)) {
+  if (y.compact || writes_nhwc(op, &nchw)) {
     return conv_plan(op, planner, &nchw, err);
   }
   leati_view made = {.type = y.type, .ndim = y.ndim};

@@ -8,6 +8,13 @@ set(constants CONSTANTS MODE_A SPLIT TRANSPOSED VOLUME ACTIVATION RESIDUAL)
 leat_kernel(conv_128 conv.comp TYPES ${types} ${constants} DEFINES BM=128 BN=128 BK=16 TM=8 TN=8 SLICES=1)
 leat_kernel(conv_64 conv.comp TYPES ${types} ${constants} DEFINES BM=64 BN=64 BK=16 TM=4 TN=4 SLICES=1)
 leat_kernel(conv_32 conv.comp TYPES ${types} ${constants} DEFINES BM=32 BN=32 BK=16 TM=4 TN=4 SLICES=2)
+foreach(tile IN ITEMS "128;8;1" "64;4;1" "32;4;2")
+  list(GET tile 0 extent)
+  list(GET tile 1 part)
+  list(GET tile 2 slices)
+  leat_kernel(conv_nhwc_${extent} conv_nhwc.comp TYPES ${types} CONSTANTS MODE SPLIT VOLUME ACTIVATION RESIDUAL
+    DEFINES BM=${extent} BN=${extent} BK=16 TM=${part} TN=${part} SLICES=${slices})
+endforeach()
 leat_kernel(conv_depthwise conv_depthwise.comp TYPES ${types} CONSTANTS SLIDING KERNEL_Y KERNEL_X STRIDE_X ACTIVATION
   RESIDUAL)
 set(constants CONSTANTS WIDE LAST_OUT TRANSPOSED VOLUME ACTIVATION RESIDUAL SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K

@@ -25,6 +25,7 @@ layout(local_size_x_id = CONSTANT_THREADS) in;
 #ifdef CHANNELS_LAST
 #define STEPS 32 // one more than CHANNELS_TAPS_MAX in ops/conv/conv.c
 #define PIXEL_SIZE args.pitch_in
+#define PIXELS_MAX BN
 #else
 #define STEPS BK
 #endif
@@ -52,29 +53,12 @@ EIGHT eight_at(uint64_t p, uint at) {
 
 EIGHT fetch_a(uint which, uint i, uint k) { return eight_at(a_base, min(i, args.m - 1) * args.k + min(k, args.k - 8)); }
 
-// Of each column of the tile, and of those for which a thread fetches: where its pixel is, as pixel_base, and a bit for
-// each tap that is inside of the image.
-struct Pixel {
-  uint base, taps;
-};
-shared Pixel pixels[BN];
+#include "conv_pixels.glsl"
+// Those for which a thread fetches.
 Pixel own_pixels[BN * BK / 8 / THREADS];
 
-void find_pixels(uint column0) {
-  for (uint tap = gl_LocalInvocationIndex; tap < STEPS; tap += THREADS) {
-    steps[tap] = step_of_tap(tap);
-  }
-  barrier();
-  for (uint column = gl_LocalInvocationIndex; column < BN; column += THREADS) {
-    find_pixel(column0 + column, batch);
-    uint taps = 0;
-    for (uint tap = 0; tap < args.taps; ++tap) {
-      uint at;
-      taps |= uint(find_element(steps[tap], at)) << tap;
-    }
-    pixels[column] = Pixel(pixel_base, taps);
-  }
-  barrier();
+void find_own_pixels(uint column0) {
+  find_pixels(column0, BN, batch, THREADS);
   [[unroll]] for (uint e = 0; e < BN * BK / 8 / THREADS; ++e) {
     own_pixels[e] = pixels[place_b(gl_LocalInvocationIndex + e * THREADS).x];
   }
@@ -252,7 +236,7 @@ void main() {
   group_row = batch * args.group_rows;
   k_end = min(args.k, k_begin + args.k_chunk);
 #ifdef CHANNELS_LAST
-  find_pixels(tile.column * BN);
+  find_own_pixels(tile.column * BN);
 #else
   find_pixel(tile.column * BN + gl_LocalInvocationIndex % BN, batch);
 #endif

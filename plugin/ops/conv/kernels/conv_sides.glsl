@@ -1,43 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What kernels of convolutions share, by whatever hardware they multiply: the arguments, how the right operand is
-// gathered from images, and where results lie. Rows are output channels of a group, columns are output pixels of all
+// What kernels of convolutions share, by whatever hardware they multiply: how an operand is gathered from images, and
+// where results lie. Rows are output channels of a group, columns are output pixels of all
 // images, k runs over input channels and taps. The batch of the product is the group. One and two spatial dimensions
 // come as three.
 //
 // The including file defines STEPS, the number of k that are gathered after one preparation, and `uint k_end`, where the
 // k of this workgroup end. If channels are neighbours in memory it also defines PIXEL_SIZE, the elements from one pixel
-// of an image to the next, and takes steps of taps alone.
+// of an image to the next, and takes steps of taps alone. Where pixels are not the columns of the product it defines
+// PIXEL_COUNT, their number, and where it never transposes TRANSPOSED as 0.
 #ifndef LEAT_CONV_SIDES_GLSL_
 #define LEAT_CONV_SIDES_GLSL_
 
+#include "conv_args.glsl"
 #include "product/kernels/epilogue.glsl"
 
 #ifndef PIXEL_SIZE
 #define PIXEL_SIZE 1
 #endif
+#ifndef PIXEL_COUNT
+#define PIXEL_COUNT args.n
+#endif
 
+#ifndef TRANSPOSED
 LEAT_CONSTANT(uint, TRANSPOSED, 0);
+#endif
 LEAT_CONSTANT(uint, VOLUME, 0); // 1: the depth of kernel, input or output is not 1, or is padded
-struct Args {
-  GEMM_ARGS
-  uint pixels;             // of one output image; per_pixels divides by it
-  uint out_height, out_width;
-  Divider per_pixels, per_row; // per_row by out_width
-  int depth, height, width; // of an input image
-  uint plane;              // their product
-  uint image_in, image_out; // elements of an image with all its channels
-  uint group_in, group_out, group_weights;
-  uint group_rows;         // output channels of a group
-  uint taps;               // of the kernel; per_taps divides by it
-  uint kernel_area, kernel_width;
-  Divider per_taps, per_area, per_width;
-  uint channels;           // of a group, where they are neighbours
-  Divider per_channels;
-  uint pitch_in, pitch_out, pitch_residual; // from pixel to pixel, where they are in what is read, stored, added
-  int stride[3], dilation[3], pad[3];
-  Divider per_stride[3];
-};
-LEAT_ARGS
 
 // What a thread needs to know of the output pixel that it gathers for, until find_pixel() finds another one: where its
 // image and group begin and, unless TRANSPOSED, where the pixel under tap 0 would be from there; input coordinates of
@@ -76,7 +63,7 @@ void find_pixel(uint own, uint batch) {
   if (TRANSPOSED == 0) {
     pixel_base += uint((pixel_d * args.height + pixel_h) * args.width + pixel_w) * PIXEL_SIZE;
   }
-  if (own >= args.n) {
+  if (own >= PIXEL_COUNT) {
     pixel_h = TRANSPOSED != 0 ? -1 : OUTSIDE;
   }
 }

@@ -39,6 +39,7 @@ float fetch_b(uint i, uint k) {
 #endif
 
 #include "gemm_tile.glsl"
+#include "gemm_finish.glsl"
 
 void main() {
   const uint group = leat_linear_group();
@@ -50,28 +51,5 @@ void main() {
   find_places(tile, GEMM_THREADS);
   gate_base = args.gate + uint64_t(tile.batch) * args.k * ELEMENT_SIZE;
   tile_product(tile.row * BM, tile.column * BN, tile.split * args.k_chunk, k_end);
-
-  if (!tile_join(tile)) {
-    return;
-  }
-  const uint t = gl_LocalInvocationIndex % HOLDERS;
-  [[unroll]] for (uint i = 0; i < KEPT; ++i) {
-    const uint row = tile.row * BM + kept_row(t, i);
-    [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = tile.column * BN + kept_column(t, q);
-      if (row < args.m && column < args.n) {
-        sums[i][q] = with_bias(row, column, sums[i][q]);
-      }
-    }
-  }
-  tile_activate();
-  [[unroll]] for (uint i = 0; i < KEPT; ++i) {
-    const uint row = tile.row * BM + kept_row(t, i);
-    [[unroll]] for (uint q = 0; q < TN / 4; ++q) {
-      const uint column = tile.column * BN + kept_column(t, q);
-      if (row < args.m && column < args.n) {
-        store_result(row, column, sums[i][q]);
-      }
-    }
-  }
+  tile_finish(tile);
 }

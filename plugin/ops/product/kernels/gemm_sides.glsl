@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where a workgroup of a matrix product reads its operands, and what becomes of a sum. The arguments are those of
-// gemm_args.glsl and, where SPREAD says so, what stands behind them; with NBITS, those of nbits.glsl.
+// gemm_args.glsl and, where SPREAD says so, what stands behind them; with NBITS, those of nbits.glsl. A file with
+// arguments of its own that begin like these declares them before, and defines SPREAD as 0.
 #ifndef LEAT_GEMM_SIDES_GLSL_
 #define LEAT_GEMM_SIDES_GLSL_
 
@@ -10,7 +11,9 @@
 #ifdef NBITS
 #include "nbits.glsl"
 #define SPREAD 0
-#else
+#endif
+#ifndef SPREAD
+#define SPREADS
 LEAT_CONSTANT(uint, SPREAD, 0); // 1: rows and columns of c are several dimensions each
 struct Args {
   GEMM_ARGS
@@ -40,7 +43,7 @@ void find_sides(TileNumber tile) {
 // Where a row of the tile, or behind those a column of it, lies in c and in the bias, where they are spread.
 shared uvec2 places[SPREAD != 0 ? BM + BN : 1];
 
-#ifndef NBITS
+#ifdef SPREADS
 uvec2 place_in(Spread side, uint rest) {
   uvec2 at = uvec2(0);
   [[unroll]] for (uint d = 3; d > 0; --d) {
@@ -55,7 +58,7 @@ uvec2 place_in(Spread side, uint rest) {
 // Finds them, by all threads of a workgroup: a product stores each of them as often as its tile is wide, and what is
 // found by division takes time.
 void find_places(TileNumber tile, const uint threads) {
-#ifndef NBITS
+#ifdef SPREADS
   if (SPREAD != 0) {
     for (uint i = gl_LocalInvocationIndex; i < BM + BN; i += threads) {
       places[i] = i < BM ? place_in(args.rows, tile.row * BM + i) : place_in(args.columns, tile.column * BN + i - BM);
