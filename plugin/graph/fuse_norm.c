@@ -166,24 +166,23 @@ static bool adds_rows(const leati_fusion *f, uint32_t v, uint32_t sum) {
   return adds;
 }
 
-/* Whether a value may lie in another one with strides, so that a sum reads it there and a norm has it copied. Views of
- * views are followed for so long, so that many norms behind many views take no longer to look at. */
+/* Whether a value may lie in another one with strides, so that a sum reads it there and a norm has it copied: whether a
+ * node that may leave it there, and is no reshape, which keeps the order of elements, is before it. Which strides these
+ * are is not asked: it follows from sizes, and then each size would be another program. Views of views are followed for
+ * so long, so that many norms behind many views take no longer to look at. */
 #define VIEWS_FOLLOWED 8
-static int32_t is_scattered(const leati_fusion *f, uint32_t v, bool *out, leat_error *err) {
+static bool is_scattered(const leati_fusion *f, uint32_t v) {
+  static const leati_known_op reshapes[] = {LEATI_IS_RESHAPE, LEATI_IS_FLATTEN, LEATI_IS_SQUEEZE, LEATI_IS_UNSQUEEZE};
+  bool scattered = false;
   const leati_node *maker = leati_fusion_maker(f, v);
-  leati_view view = {.present = true};
-  *out = false;
-  for (int i = 0; i < VIEWS_FOLLOWED && maker != NULL && maker->op->def->view != NULL && view.present && !*out; ++i) {
-    if (leati_fusion_follows_values(f, maker)) { /* a Slice by computed steps: with some it does, with others not */
-      *out = true;
-      return LEAT_OK;
+  for (int i = 0; i < VIEWS_FOLLOWED && maker != NULL && maker->op->def->view != NULL && !scattered; ++i) {
+    scattered = true;
+    for (size_t k = 0; k < sizeof(reshapes) / sizeof(reshapes[0]); ++k) {
+      scattered = scattered && !leati_fusion_is(maker, reshapes[k]);
     }
-    LEATI_TRY(leati_fusion_left(f, maker, v, &view, err));
-    *out = view.present && !view.compact;
-    v = leati_fusion_input(maker, 0);
-    maker = leati_fusion_maker(f, v);
+    maker = leati_fusion_maker(f, leati_fusion_input(maker, 0));
   }
-  return LEAT_OK;
+  return scattered;
 }
 
 /* A sum of two, and the layer or RMS norm of its rows, that takes up the sum; which is given too if others need it. */
@@ -205,15 +204,7 @@ int32_t leati_fuse_skip_norm(leati_fusion *f, uint32_t n, bool *out_done, leat_e
   const uint32_t side = leati_fusion_same_shape(f, add->inputs[0], sum) ? 0 : 1, at = f->makers[sum];
   const uint32_t x = add->inputs[side], skip = add->inputs[1 - side];
   if (!leati_fusion_same_shape(f, x, sum) || !adds_rows(f, skip, sum) || !leati_fusion_is_before(f, scale, at) ||
-      !leati_fusion_is_before(f, bias, at)) {
-    return LEAT_OK;
-  }
-  bool scattered;
-  LEATI_TRY(is_scattered(f, x, &scattered, err));
-  if (scattered) {
-    LEATI_TRY(is_scattered(f, skip, &scattered, err));
-  }
-  if (scattered) {
+      !leati_fusion_is_before(f, bias, at) || (is_scattered(f, x) && is_scattered(f, skip))) {
     return LEAT_OK;
   }
   const bool kept = f->uses[sum] > 1;

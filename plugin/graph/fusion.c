@@ -142,13 +142,29 @@ int32_t leati_fusion_rank(const leati_fusion *f, uint32_t v) {
   return view_of(f, v)->ndim;
 }
 
+static bool ask_same_shape(const leat_device *device, uint32_t count, const leati_known_value *const *values,
+                           uint64_t with) {
+  const leati_view *const a = &values[0]->view, *const b = &values[1]->view;
+  (void)device, (void)count, (void)with;
+  return leati_same_numbers(a->shape, b->shape, a->ndim);
+}
+
 bool leati_fusion_same_shape(const leati_fusion *f, uint32_t v, uint32_t w) {
-  const leati_view *const a = view_of(f, v), *const b = view_of(f, w);
-  return a->ndim == b->ndim && leati_same_numbers(a->shape, b->shape, a->ndim);
+  const uint32_t values[] = {v, w};
+  return v == w ||
+         (leati_fusion_rank(f, v) == leati_fusion_rank(f, w) && leati_fusion_ask(f, ask_same_shape, 2, values, 0));
+}
+
+/* `with`: the dimension of the first, and behind 4 bits that of the other. */
+static bool ask_same_size(const leat_device *device, uint32_t count, const leati_known_value *const *values,
+                          uint64_t with) {
+  (void)device, (void)count;
+  return values[0]->view.shape[with & 15] == values[1]->view.shape[with >> 4];
 }
 
 bool leati_fusion_same_size(const leati_fusion *f, uint32_t v, int32_t d, uint32_t w, int32_t e) {
-  return view_of(f, v)->shape[d] == view_of(f, w)->shape[e];
+  const uint32_t values[] = {v, w};
+  return (v == w && d == e) || leati_fusion_ask(f, ask_same_size, 2, values, (uint64_t)d | (uint64_t)e << 4);
 }
 
 bool leati_fusion_is_one(const leati_fusion *f, uint32_t v, int32_t d) {
@@ -324,34 +340,6 @@ int32_t leati_fusion_check(const leati_inference *inference, const leati_node *n
         view == NULL || (known && a.shapes[o].ndim == view->ndim && leati_type_of(a.shapes[o].dtype) == view->type &&
                          leati_same_numbers(a.shapes[o].dims, view->shape, view->ndim));
     status = same ? LEAT_OK : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "output %u differs", o);
-  }
-  leati_arguments_end(&a);
-  return status;
-}
-
-bool leati_fusion_follows_values(const leati_fusion *f, const leati_node *node) {
-  bool follows = false;
-  for (uint32_t i = 0; i < node->input_count && !follows; ++i) {
-    const uint32_t v = node->inputs[i];
-    follows = v != LEAT_GRAPH_NO_VALUE && leati_op_is_host(node->op->def->info.host_inputs, i) &&
-              f->graph->values[v].kind != LEATI_VALUE_CONSTANT;
-  }
-  return follows;
-}
-
-int32_t leati_fusion_left(const leati_fusion *f, const leati_node *node, uint32_t v, leati_view *out, leat_error *err) {
-  leati_arguments a;
-  bool known;
-  int32_t status = leati_inference_open_node(f->inference, node, &a, &known, err);
-  out->present = false;
-  uint32_t which = 0;
-  for (uint32_t o = 0; status == LEAT_OK && known && o < node->output_count; ++o) {
-    const bool there = node->outputs[o] != LEAT_GRAPH_NO_VALUE;
-    a.outputs[o] = there ? *view_of(f, node->outputs[o]) : (leati_view){.present = false};
-    which = node->outputs[o] == v ? o : which;
-  }
-  if (status == LEAT_OK && known) {
-    status = node->op->def->view(node->op, &a.call, which, out, err);
   }
   leati_arguments_end(&a);
   return status;

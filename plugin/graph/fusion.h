@@ -8,8 +8,7 @@
  * A rule changes no result beyond rounding, and is at least as exact as the nodes that it replaces.
  *
  * What rules wrote holds for other shapes too, where they would be told the same (graph/guards.h). So a rule looks at
- * shapes by the functions below alone: whether sizes are equal, or 1, it may ask as it likes; a size that it computes
- * with or writes down, and all else, is noted.
+ * shapes by the functions below alone: whether a size is 0 or 1 it may ask as it likes, and all else is noted.
  */
 #ifndef LEAT_PLUGIN_GRAPH_FUSION_H_
 #define LEAT_PLUGIN_GRAPH_FUSION_H_
@@ -71,9 +70,10 @@ uint32_t leati_fusion_input(const leati_node *node, uint32_t i);
 /** Type and rank of a value. */
 uint64_t leati_fusion_type(const leati_fusion *f, uint32_t v);
 int32_t leati_fusion_rank(const leati_fusion *f, uint32_t v);
-/** Whether two values have one shape. */
+/** Whether two values have one shape, which is relied on. */
 bool leati_fusion_same_shape(const leati_fusion *f, uint32_t v, uint32_t w);
-/** Whether dimension `d` of a value and dimension `e` of another one, which they have, are of one size. */
+/** Whether dimension `d` of a value and dimension `e` of another one, which they have, are of one size, which is
+ * relied on. */
 bool leati_fusion_same_size(const leati_fusion *f, uint32_t v, int32_t d, uint32_t w, int32_t e);
 /** Whether a dimension of a value is of size 1; whether a value has one element, or none. */
 bool leati_fusion_is_one(const leati_fusion *f, uint32_t v, int32_t d);
@@ -85,12 +85,6 @@ int64_t leati_fusion_size(const leati_fusion *f, uint32_t v, int32_t d);
  * @param count at most LEATI_QUESTION_VALUES_MAX */
 bool leati_fusion_ask(const leati_fusion *f, leati_question *question, uint32_t count, const uint32_t *values,
                       uint64_t with);
-/** Whether what a node does follows from elements on the host that are no constants. */
-bool leati_fusion_follows_values(const leati_fusion *f, const leati_node *node);
-/** What a node that does not leaves in its first input for output `v` (leati_op_def::view); `out->present` is false if
- * that is nothing. Whether that is compact follows from which sizes are equal; all else in it is not for rules.
- * @errors OUT_OF_MEMORY */
-int32_t leati_fusion_left(const leati_fusion *f, const leati_node *node, uint32_t v, leati_view *out, leat_error *err);
 /** Whether a value is of one element, of float32 or 16 bits, that is known on the host, and what that is. */
 bool leati_fusion_scalar(const leati_fusion *f, uint32_t v, float *out);
 /** Whether a value is one int64, int32, int8 or uint8 that is known on the host, and what that is. */

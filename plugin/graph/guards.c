@@ -12,108 +12,61 @@
 
 /* ---- Patterns --------------------------------------------------------------------------------------------------- */
 
-/* The mark of a value: its rank, whether its elements are known, its type. */
+/* The mark of a value that is known, from the lowest bit: its rank, whether its elements are known, its type, and for
+ * each dimension whether it is 0, 1 or more. */
 #define UNKNOWN_VALUE UINT32_MAX
-#define RANK_MASK 15u
 #define ELEMENTS_KNOWN 16u
 #define TYPE_SHIFT 5
+#define SIZES_SHIFT 10
+_Static_assert(LEAT_MAX_RANK < 16 && SIZES_SHIFT + 2 * LEAT_MAX_RANK <= 32, "a mark has room for all dimensions");
 
-/* Sizes in the order in which they come, by a table of twice as many places at least. */
-typedef struct sizes {
-  uint32_t *places; /* 0: free; else the number of a size, and 1 */
-  int64_t *list;
-  uint32_t mask, count;
-} sizes;
-
-/* What stands for a size: 0 and 1 for themselves, and each other one for its first place. */
-static uint32_t mark_of(sizes *s, int64_t size) {
-  if (size == 0 || size == 1) {
-    return (uint32_t)size;
+static uint32_t mark_of(const leati_known_value *value) {
+  if (!value->known) {
+    return UNKNOWN_VALUE;
   }
-  uint32_t at = (uint32_t)leati_hash_word(0, (uint64_t)size) & s->mask;
-  while (s->places[at] != 0 && s->list[s->places[at] - 1] != size) {
-    at = (at + 1) & s->mask;
+  uint32_t sizes = 0;
+  for (int32_t d = 0; d < value->view.ndim; ++d) {
+    const int64_t size = value->view.shape[d];
+    sizes |= (uint32_t)(size < 2 ? size : 2) << 2 * d;
   }
-  if (s->places[at] == 0) {
-    s->list[s->count] = size;
-    s->places[at] = ++s->count;
-  }
-  return 1 + s->places[at];
-}
-
-static uint32_t mark_of_value(const leati_known_value *value) {
-  return !value->known ? UNKNOWN_VALUE
-                       : (uint32_t)value->view.ndim | (value->bytes != NULL ? ELEMENTS_KNOWN : 0u) |
-                             (uint32_t)__builtin_ctzll(value->view.type) << TYPE_SHIFT;
-}
-
-/* Writes the marks, whose number is known. */
-static void write_marks(const leati_inference *inference, const leati_view *outputs, sizes *s,
-                        leati_shape_pattern *out) {
-  const leat_graph *const graph = inference->graph;
-  uint32_t *to = out->marks;
-  for (uint32_t o = 0; o < graph->output_count; ++o) {
-    *to++ = !outputs[o].present ? 0 : 1u + outputs[o].host;
-  }
-  for (uint32_t v = 0; v < graph->value_count; ++v) {
-    const leati_known_value *const value = &inference->values[v];
-    *to++ = mark_of_value(value);
-    for (int32_t d = 0; value->known && d < value->view.ndim; ++d) {
-      *to++ = mark_of(s, value->view.shape[d]);
-    }
-  }
-  out->hash = leati_hash_bytes(0, out->marks, out->count * sizeof(*out->marks));
+  return (uint32_t)value->view.ndim | (value->bytes != NULL ? ELEMENTS_KNOWN : 0u) |
+         (uint32_t)__builtin_ctzll(value->view.type) << TYPE_SHIFT | sizes << SIZES_SHIFT;
 }
 
 int32_t leati_shape_pattern_make(const leati_inference *inference, const leati_view *outputs, leati_shape_pattern *out,
                                  leat_error *err) {
   const leat_graph *const graph = inference->graph;
-  uint32_t dimensions = 0, places = 2;
-  for (uint32_t v = 0; v < graph->value_count; ++v) {
-    dimensions += inference->values[v].known ? (uint32_t)inference->values[v].view.ndim : 0;
-  }
-  while (places < 2 * dimensions) {
-    places *= 2;
-  }
-  out->count = graph->output_count + graph->value_count + dimensions;
-  out->marks = leati_calloc((size_t)out->count + 1, sizeof(*out->marks));
-  sizes s = {.mask = places - 1};
-  s.list = leati_calloc(1, ((size_t)dimensions + 1) * sizeof(*s.list) + places * sizeof(*s.places));
-  if (out->marks == NULL || s.list == NULL) {
-    leati_free(s.list);
-    leati_free(out->marks);
+  out->count = graph->output_count + graph->value_count;
+  out->marks = leati_realloc(NULL, ((size_t)out->count + 1) * sizeof(*out->marks));
+  if (out->marks == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for the shapes of %u values", graph->value_count);
   }
-  s.places = (uint32_t *)(void *)(s.list + dimensions + 1);
-  write_marks(inference, outputs, &s, out);
-  leati_free(s.list);
+  uint32_t *to = out->marks;
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    *to++ = !outputs[o].present ? 0 : 1u + outputs[o].host;
+  }
+  for (uint32_t v = 0; v < graph->value_count; ++v) {
+    *to++ = mark_of(&inference->values[v]);
+  }
+  out->hash = leati_hash_bytes(0, out->marks, out->count * sizeof(*out->marks));
   return LEAT_OK;
 }
 
 bool leati_shape_pattern_differs(const leat_graph *graph, const leati_shape_pattern *a, const leati_shape_pattern *b,
                                  char *out) {
-  const uint32_t count = a->count < b->count ? a->count : b->count;
-  uint32_t at = 0, value = 0, dimension = 0;
-  while (at < count && a->marks[at] == b->marks[at]) {
+  uint32_t at = 0;
+  while (at < a->count && a->marks[at] == b->marks[at]) {
     ++at;
   }
-  if (at == count && a->count == b->count) {
+  if (at == a->count) {
     return false;
   }
   if (at < graph->output_count) {
     (void)snprintf(out, LEAT_ERROR_MESSAGE_SIZE, "output %u is wanted elsewhere", at);
-    return true;
-  }
-  /* Each value has a mark and one for each dimension; before the difference all are the same. */
-  for (uint32_t first = graph->output_count; first <= at; ++value) {
-    dimension = at - first;
-    first += 1 + (a->marks[first] == UNKNOWN_VALUE ? 0 : a->marks[first] & RANK_MASK);
-  }
-  if (dimension == 0) {
-    (void)snprintf(out, LEAT_ERROR_MESSAGE_SIZE, "value %u has another rank or type, or is known otherwise", value - 1);
   } else {
-    (void)snprintf(out, LEAT_ERROR_MESSAGE_SIZE, "dimension %u of value %u equals others than it did", dimension - 1,
-                   value - 1);
+    (void)snprintf(out, LEAT_ERROR_MESSAGE_SIZE,
+                   "value %u has another rank or type, is known otherwise, or a dimension of it is 0 or 1 that was not",
+                   at - graph->output_count);
   }
   return true;
 }
@@ -133,10 +86,39 @@ struct leati_guard {
 
 void leati_guards_end(leati_guards *guards) {
   leati_free(guards->list);
+  leati_free(guards->places);
 }
 
 uint64_t leati_guards_bytes(const leati_guards *guards) {
-  return guards->capacity * sizeof(*guards->list);
+  return guards->capacity * sizeof(*guards->list) + guards->place_count * sizeof(*guards->places);
+}
+
+/* Where a guard is in the table of places, or is to be. */
+static uint32_t *place_of(const leati_guards *guards, const struct leati_guard *guard) {
+  uint32_t at = (uint32_t)leati_hash_bytes(0, guard, sizeof(*guard)) & (guards->place_count - 1);
+  while (guards->places[at] != 0 && memcmp(&guards->list[guards->places[at] - 1], guard, sizeof(*guard)) != 0) {
+    at = (at + 1) & (guards->place_count - 1);
+  }
+  return &guards->places[at];
+}
+
+/* Has at least two places for each guard, and for one more. */
+static bool has_places(leati_guards *guards) {
+  if (2 * (guards->count + 1) <= guards->place_count) {
+    return true;
+  }
+  const uint32_t count = guards->place_count != 0 ? 2 * guards->place_count : 64;
+  uint32_t *const places = leati_calloc(count, sizeof(*places));
+  if (places == NULL) {
+    return false;
+  }
+  leati_free(guards->places);
+  guards->places = places;
+  guards->place_count = count;
+  for (uint32_t i = 0; i < guards->count; ++i) {
+    *place_of(guards, &guards->list[i]) = i + 1;
+  }
+  return true;
 }
 
 /* The answer to a guard, for these shapes. */
@@ -159,17 +141,16 @@ static uint64_t answer_of(const leati_inference *inference, const struct leati_g
 /* Notes a guard once, with its answer. */
 static uint64_t note(leati_guards *guards, const leati_inference *inference, struct leati_guard *guard) {
   guard->answer = answer_of(inference, guard);
-  for (uint32_t i = guards->count; i-- > 0;) {
-    if (memcmp(&guards->list[i], guard, sizeof(*guard)) == 0) {
-      return guard->answer;
-    }
-  }
-  if (leati_array_room(&guards->list, guards->count, &guards->capacity, sizeof(*guards->list), 16, "", NULL) !=
-      LEAT_OK) {
+  if (!has_places(guards) || leati_array_room(&guards->list, guards->count, &guards->capacity, sizeof(*guards->list),
+                                              16, "", NULL) != LEAT_OK) {
     guards->full = true;
     return guard->answer;
   }
-  guards->list[guards->count++] = *guard;
+  uint32_t *const place = place_of(guards, guard);
+  if (*place == 0) {
+    guards->list[guards->count++] = *guard;
+    *place = guards->count;
+  }
   return guard->answer;
 }
 

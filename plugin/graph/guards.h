@@ -3,9 +3,10 @@
  * What the rewriting of a graph's nodes relied on. With other shapes of the inputs for which all of it is the same,
  * rewriting would do the same, and is left out.
  *
- * Most of what rules ask is whether dimensions are equal: that holds for all shapes of one pattern. What else they ask
- * is noted here, one by one: a dimension of which the number counts, elements on the host, and questions about shapes
- * with their answers. Belongs to one thread until it is part of a program, and then does not change.
+ * Ranks, types and which dimensions are 0 or 1 are the same for all shapes of one pattern. All else that rules ask is
+ * noted here, one by one: a dimension of which the number counts, elements on the host, and questions about shapes with
+ * their answers, such as whether two dimensions are equal. Dimensions that are equal by coincidence, and that nobody
+ * asked about, so make no other program. Belongs to one thread until it is part of a program, and then does not change.
  */
 #ifndef LEAT_PLUGIN_GRAPH_GUARDS_H_
 #define LEAT_PLUGIN_GRAPH_GUARDS_H_
@@ -14,8 +15,9 @@
 
 /* ---- Patterns --------------------------------------------------------------------------------------------------- */
 
-/** Rank, type and known elements of all values, which of their dimensions are 0, 1, or equal to which others; and which
- * outputs of the graph are wanted, and where. Two are equal if their marks are. */
+/** Rank and type of all values, whether their elements are known, and which of their dimensions are 0 or 1; and which
+ * outputs of the graph are wanted, and where. Two are equal if their marks are: all patterns of a graph have as many.
+ */
 typedef struct leati_shape_pattern {
   uint64_t hash;
   uint32_t count;
@@ -47,7 +49,8 @@ struct leati_guard;
 /** All zero: none. */
 typedef struct leati_guards {
   struct leati_guard *list;
-  uint32_t count, capacity;
+  uint32_t *places; /**< by hash: the number of a guard in the list, and 1; 0: none */
+  uint32_t count, capacity, place_count;
   bool full; /**< there was no memory for one */
 } leati_guards;
 

@@ -2,7 +2,7 @@
 /** @file
  * The program of a graph: its nodes as rules rewrote them (graph/fusion_rules.h), for all shapes of inputs for which
  * rules would do the same (graph/guards.h). Plans are made of programs, one for each set of shapes; a graph has few
- * programs, which differ where a size is 1, or equals another one, or a rule asked for more than that.
+ * programs, which differ where a size is 0 or 1, or a rule asked for more than that.
  */
 #ifndef LEAT_PLUGIN_GRAPH_PROGRAM_H_
 #define LEAT_PLUGIN_GRAPH_PROGRAM_H_

@@ -2117,6 +2117,44 @@ static void programs_hold_for_other_shapes(void **state) {
   close_place(&p);
 }
 
+/* As many rows as a constant has, which happens to requests of all lengths, is no other program. */
+static void coincidences_make_no_program(void **state) {
+  enum { WIDTH = 8 };
+  const place p = open_place(state);
+  network *const n = make_network();
+  const uint32_t x = add_input(n, SHAPE(2, 5, WIDTH));
+  const uint32_t product = NODE(n, "MatMul", 13, x, constant(n, SHAPE(WIDTH, WIDTH)));
+  const uint32_t sum = NODE(n, "Add", 14, product, constant(n, SHAPE(WIDTH)));
+  add_output(n, normed(n, NODE(n, "Add", 14, x, sum)));
+  n->infos[x].shape = (const int64_t[]){-1, -1, WIDTH};
+  leat_graph *const graph = build(&p, n);
+  leati_program *program = NULL;
+  for (int64_t rows = 2; rows < 2 * WIDTH; ++rows) {
+    const DLTensor tensor = {.ndim = 3, .dtype = n->tensors[x].dtype, .shape = (int64_t[]){rows / 3 + 2, rows, WIDTH}};
+    leati_view view, outputs[] = {{.present = true}};
+    leati_inference inference;
+    leati_shape_pattern pattern;
+    bool live[NODES];
+    memset(live, true, sizeof(live));
+    assert_ok(leati_view_import_shape(&tensor, "an input", &view, &err));
+    assert_ok(leati_inference_begin(graph, &inference, &err));
+    assert_ok(leati_inference_inputs(&inference, &view, &err));
+    assert_ok(leati_inference_all(&inference, &err));
+    assert_ok(leati_shape_pattern_make(&inference, outputs, &pattern, &err));
+    if (program == NULL) {
+      assert_ok(leati_program_make(&inference, live, &pattern, &program, &err));
+    } else {
+      assert_true(leati_program_fits(program, &inference, &pattern));
+      leati_free(pattern.marks);
+    }
+    leati_inference_end(&inference);
+  }
+  leati_program_free(program);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 /* ---- Versions --------------------------------------------------------------------------------------------------- */
 
 /* Every version that the plugin has of an operator that rules look for was looked at, and no other is known. A version
@@ -2230,6 +2268,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(rules_know_versions, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(other_versions_are_left_alone, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(programs_hold_for_other_shapes, fixture_open, fixture_close),
+      cmocka_unit_test_setup_teardown(coincidences_make_no_program, fixture_open, fixture_close),
       cmocka_unit_test_setup_teardown(scenes_are_rewritten, fixture_open, fixture_close),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
