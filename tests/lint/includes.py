@@ -17,7 +17,7 @@ OPERATOR_ROOMS = {
     'elementwise': ['core'],
     'movement': ['core', 'elementwise'],
     'random': ['core', 'movement'],
-    'index': ['core'],
+    'index': ['core', 'elementwise'],
     'reduce': ['core', 'elementwise'],
     'norm': ['core', 'elementwise', 'reduce'],
     'quantize': ['core', 'elementwise'],

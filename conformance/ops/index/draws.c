@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "ops/core/draw.h"
 
 #define RANK LEAT_MAX_RANK
@@ -100,15 +102,16 @@ static void gather_elements(leati_draw *d) {
   leati_draw_attribute_int(d, "axis", axis);
 }
 
-static void draw_reduction(leati_draw *d) {
+/* Draws a reduction; false if updates must not meet in an element. */
+static bool draw_reduction(leati_draw *d) {
   static const char *const names[] = {"none", "add", "mul", "min", "max"};
-  if (leati_draw_chance(d, 60)) {
-    leati_draw_attribute_string(d, "reduction",
-                                names[leati_draw_int(d, 0,
-                                                     d->since_version >= 18   ? 4
-                                                     : d->since_version >= 16 ? 2
-                                                                              : 0)]);
+  const int64_t known = d->since_version >= 18 ? 4 : d->since_version >= 16 ? 2 : 0;
+  const int64_t reduction = leati_draw_int(d, 0, known);
+  if (d->since_version < 11 || leati_draw_chance(d, 40)) {
+    return false;
   }
+  leati_draw_attribute_string(d, "reduction", names[reduction]);
+  return reduction != 0;
 }
 
 static void scatter_elements(leati_draw *d) {
@@ -122,21 +125,21 @@ static void scatter_elements(leati_draw *d) {
     shape[k] = leati_draw_int(d, dims[k] > 0 && !d->empty ? 1 : 0, dims[k]);
   }
   leati_draw_tensor *indices = leati_draw_input(d, leati_draw_type(d, "Tind"), rank, shape);
-  /* No place twice: along the axis the indices count up from anywhere. */
+  /* No place twice, unless updates are reduced: along the axis the indices count up from anywhere. */
+  const bool reduced = draw_reduction(d);
   const int64_t begin = leati_draw_int(d, 0, size - 1);
   for (int64_t k = 0; k < indices->count; ++k) {
     int64_t index[RANK];
     leati_ref_unravel(rank, shape, k, index);
-    leati_draw_set(indices, k, (double)((index[leati_draw_front(axis, rank)] + begin) % size));
+    const int64_t at =
+        reduced ? leati_draw_int(d, -size, size - 1) : (index[leati_draw_front(axis, rank)] + begin) % size;
+    leati_draw_set(indices, k, (double)at);
   }
   if (draw_stray(d)) {
     draw_strays(d, indices, 1, &size);
   }
   leati_draw_input(d, d->inputs[0].type, rank, shape);
   leati_draw_attribute_int(d, "axis", axis);
-  if (d->since_version >= 11) {
-    draw_reduction(d);
-  }
 }
 
 /* Tuples that say where in `rank` dimensions; distinct ones if asked for. */
@@ -185,12 +188,11 @@ static void scatter_nd(leati_draw *d) {
   const int64_t places = leati_draw_count(tuple, dims);
   shape[0] = leati_draw_int(d, places > 0 && !d->empty ? 1 : 0, places < 6 ? places : 6);
   shape[1] = tuple;
-  draw_tuples(d, leati_draw_input(d, LEAT_TYPE_INT64, 2, shape), tuple, dims, true);
+  draw_tuples(d, leati_draw_input(d, LEAT_TYPE_INT64, 2, shape), tuple, dims, !draw_reduction(d));
   for (int32_t k = tuple; k < rank; ++k) {
     shape[1 + k - tuple] = dims[k];
   }
   leati_draw_input(d, d->inputs[0].type, 1 + rank - tuple, shape);
-  draw_reduction(d);
 }
 
 static void tensor_scatter(leati_draw *d) {
@@ -218,7 +220,8 @@ static void tensor_scatter(leati_draw *d) {
   }
 }
 
-static void cum_sum(leati_draw *d) {
+static void running(leati_draw *d) {
+  d->inputs[0].plain = strcmp(d->info->name, "CumProd") == 0; /* a product that overflows ends what is behind it */
   const int64_t axis = leati_draw_axis(d, d->inputs[0].rank);
   leati_draw_list(d, leati_draw_type(d, "T2"), -1, &axis);
 }
@@ -275,6 +278,6 @@ const leati_draw_entry leati_draws_index[] = {
     {"index", "", "OneHot", NULL, one_hot},
     {"index", "", "TensorScatter", NULL, tensor_scatter},
     {"index", "", "ReverseSequence", NULL, reverse_sequence},
-    {"index", "", "CumSum", "*1", cum_sum},
+    {"index", "", "CumSum CumProd", "*1", running},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -48,6 +48,42 @@ static bool run_gather(leati_ref_node *node) {
   return true;
 }
 
+/* What a step of float32 is off by that gives `value`, with what a device may take for 0. */
+static double step_bound(double value) {
+  return LEATI_REF_ULP * fabs(value) + FLT_MIN;
+}
+
+/* Writes an update over an element, or by "reduction" adds it and the like. Updates come in the order in which they
+ * lie, and of floats each step is rounded, to float32 at least. */
+static bool update_element(leati_ref_node *node, leati_ref_tensor *y, int64_t at, const leati_ref_tensor *updates,
+                           int64_t k) {
+  const char *const key = "reduction";
+  const bool add = leati_ref_string_is(node, key, "none", "add"), mul = leati_ref_string_is(node, key, "none", "mul");
+  const bool least = leati_ref_string_is(node, key, "none", "min");
+  if (!add && !mul && !least && !leati_ref_string_is(node, key, "none", "max")) {
+    leati_ref_tensor_copy_element(y, at, updates, k);
+    return leati_ref_string_is(node, key, "none", "none") || leati_ref_fail(node, "%s: no such reduction", node->name);
+  }
+  if (y->type == LEATI_REF_BOOL || y->type == LEATI_REF_FLOAT64) {
+    return leati_ref_fail(node, "%s: reductions of this type are not computed here", node->name);
+  }
+  if (!leati_ref_type_is_float(y->type)) {
+    const int64_t x = y->i[at], u = updates->i[k];
+    const bool less = leati_ref_type_less(y->type, u, x);
+    const uint64_t wide = add ? (uint64_t)x + (uint64_t)u : (uint64_t)x * (uint64_t)u;
+    y->i[at] = add || mul ? leati_ref_type_wrap(y->type, (int64_t)wide) : less == least ? u : x;
+    return true;
+  }
+  const double x = y->f[at], u = updates->f[k];
+  if (add || mul) {
+    y->f[at] = add ? x + u : x * u;
+    y->bound[at] = (add ? y->bound[at] : y->bound[at] * fabs(u)) * (1 + LEATI_REF_ULP) + step_bound(y->f[at]);
+  } else {
+    y->f[at] = isnan(x) || isnan(u) ? NAN : least ? fmin(x, u) : fmax(x, u);
+  }
+  return true;
+}
+
 /* GatherElements, and ScatterElements: the place of each index along the axis is another one in the tensor. */
 static bool run_elements(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
@@ -57,9 +93,6 @@ static bool run_elements(leati_ref_node *node) {
   int32_t axis;
   if (!leati_ref_axis(node, leati_ref_int(node, "axis", 0), x->rank, &axis)) {
     return false;
-  }
-  if (!leati_ref_string_is(node, "reduction", "none", "none")) {
-    return leati_ref_fail(node, "%s: reductions are not computed here", node->name);
   }
   leati_ref_tensor_init(y, x->type, x->rank, updates != NULL ? x->dims : indices->dims);
   for (int64_t k = 0; updates != NULL && k < x->count; ++k) {
@@ -73,7 +106,11 @@ static bool run_elements(leati_ref_node *node) {
       continue;
     }
     int64_t at = leati_ref_ravel(x->rank, x->dims, index);
-    leati_ref_tensor_copy_element(y, updates != NULL ? at : k, updates != NULL ? updates : x, updates != NULL ? k : at);
+    if (updates == NULL) {
+      leati_ref_tensor_copy_element(y, k, x, at);
+    } else if (!update_element(node, y, at, updates, k)) {
+      return false;
+    }
   }
   return true;
 }
@@ -95,9 +132,6 @@ static bool run_nd(leati_ref_node *node) {
   if (tuple < 1 || first + tuple > x->rank || last + x->rank - first - tuple > LEAT_MAX_RANK) {
     return leati_ref_fail(node, "%s: such ranks are not computed here", node->name);
   }
-  if (!leati_ref_string_is(node, "reduction", "none", "none")) {
-    return leati_ref_fail(node, "%s: reductions are not computed here", node->name);
-  }
   memcpy(dims, indices->dims, sizeof(dims[0]) * (size_t)last);
   for (int32_t d = 0; d < x->rank; ++d) {
     batches *= d < first ? x->dims[d] : 1;
@@ -118,8 +152,11 @@ static bool run_nd(leati_ref_node *node) {
       at = i < 0 ? -1 : at * x->dims[first + t] + i;
     }
     for (int64_t k = 0; k < inner && at >= 0; ++k) {
-      leati_ref_tensor_copy_element(y, updates != NULL ? at * inner + k : r * inner + k, updates != NULL ? updates : x,
-                                    updates != NULL ? r * inner + k : at * inner + k);
+      if (updates == NULL) {
+        leati_ref_tensor_copy_element(y, r * inner + k, x, at * inner + k);
+      } else if (!update_element(node, y, at * inner + k, updates, r * inner + k)) {
+        return false;
+      }
     }
   }
   return true;
@@ -208,11 +245,45 @@ static bool run_one_hot(leati_ref_node *node) {
 /* The sum of what stands in front of each element along an axis ("reverse": behind), and, unless "exclusive", of
  * itself.
  */
-static bool run_cum_sum(leati_ref_node *node) {
+/* A running sum or product, and how far an implementation may be off. */
+typedef struct running {
+  double value, bound;
+  double magnitude; /* of a sum: those of its terms, added up */
+  int64_t terms;
+  uint64_t whole; /* of integers */
+} running;
+
+/* Takes an element. A sum of float64 is as one of float32 with smaller units, and the reference has as many roundings
+ * of its own. A product is off by what the one before was, a unit for its own rounding, and by what is so small that a
+ * device may take it for 0. */
+static running taken(running so_far, const leati_ref_tensor *x, int64_t k, bool product) {
+  if (!leati_ref_type_is_float(x->type)) {
+    so_far.whole = product ? so_far.whole * (uint64_t)x->i[k] : so_far.whole + (uint64_t)x->i[k];
+    return so_far;
+  }
+  const bool is_double = x->type == LEATI_REF_FLOAT64;
+  const double ulp = is_double ? 2 * leati_ref_type_ulp(LEATI_REF_FLOAT64) : LEATI_REF_ULP;
+  const double smallest = is_double ? DBL_MIN : FLT_MIN;
+  const double size = fabs(x->f[k]);
+  const int64_t terms = ++so_far.terms;
+  if (product) {
+    const double flushed = size < smallest ? fabs(so_far.value) * size : 0;
+    so_far.value *= x->f[k];
+    so_far.bound = so_far.bound * size * (1 + ulp) + fabs(so_far.value) * ulp + flushed + smallest;
+  } else {
+    so_far.value += x->f[k];
+    so_far.magnitude += size;
+    so_far.bound = is_double ? (double)(terms + 2) * ulp / 2 * so_far.magnitude + (double)(2 * terms + 1) * smallest
+                             : leati_ref_bound_sum(terms, so_far.magnitude);
+  }
+  return so_far;
+}
+
+static bool run_running(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   leati_ref_tensor *y = &node->outputs[0];
-  bool exclusive = leati_ref_int(node, "exclusive", 0) != 0;
-  bool reverse = leati_ref_int(node, "reverse", 0) != 0;
+  const bool exclusive = leati_ref_int(node, "exclusive", 0) != 0, reverse = leati_ref_int(node, "reverse", 0) != 0;
+  const bool product = strcmp(node->name, "CumProd") == 0;
   int32_t axis;
   if (!leati_ref_axis(node, node->inputs[1]->i[0], x->rank, &axis)) {
     return false;
@@ -227,21 +298,17 @@ static bool run_cum_sum(leati_ref_node *node) {
     if (first / inner % length != 0) {
       continue; /* Its line begins elsewhere. */
     }
-    double sum = 0, magnitude = 0;
-    uint64_t whole = 0;
+    running so_far = {.value = product ? 1 : 0, .whole = product ? 1 : 0};
     for (int64_t n = 0; n < length; ++n) {
-      int64_t k = first + (reverse ? length - 1 - n : n) * inner;
+      const int64_t k = first + (reverse ? length - 1 - n : n) * inner;
+      const running with = taken(so_far, x, k, product), said = exclusive ? so_far : with;
       if (leati_ref_type_is_float(x->type)) {
-        const double with = sum + x->f[k], magnitude_with = magnitude + fabs(x->f[k]);
-        y->f[k] = exclusive ? sum : with;
-        y->bound[k] = leati_ref_bound_sum(n + !exclusive, exclusive ? magnitude : magnitude_with);
-        sum = with;
-        magnitude = magnitude_with;
+        y->f[k] = said.value;
+        y->bound[k] = said.bound;
       } else {
-        const uint64_t with = whole + (uint64_t)x->i[k];
-        y->i[k] = leati_ref_type_wrap(x->type, (int64_t)(exclusive ? whole : with));
-        whole = with;
+        y->i[k] = leati_ref_type_wrap(x->type, (int64_t)said.whole);
       }
+      so_far = with;
     }
   }
   return true;
@@ -333,6 +400,7 @@ const leati_ref_entry leati_ref_index[] = {
     {"OneHot", run_one_hot},
     {"TensorScatter", run_tensor_scatter},
     {"ReverseSequence", run_reverse_sequence},
-    {"CumSum", run_cum_sum},
+    {"CumSum", run_running},
+    {"CumProd", run_running},
     {NULL, NULL},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cases of the operators that pick elements at computed places. */
 #include <math.h>
+#include <string.h>
 
 #include "cases/sources.h"
 #include "fixture.h"
@@ -23,6 +24,13 @@
 #define SCATTER_ND_OF(named, t, most, views)                                                          \
   OF_TYPE("ScatterND", named, 18, views, RANGE_OF(t, 0, most, 7, 3), I64_IS(DIMS(2, 2), 1, 2, -1, 0), \
           RANGE_OF(t, 0, most, 2))
+
+/* Updates of which many meet in an element. */
+#define SCATTERED(named, by, t, low, high)                                                                 \
+  CASE("ScatterElements", named, 18, ATTRIBUTES(A_STRING("reduction", by), A_INT("axis", 1)),              \
+       RANGE_OF(t, low, high, 3, 7, 2), I64_RANGE(-7, 6, 3, 19, 2), RANGE_OF(t, low, high, 3, 19, 2)),     \
+      CASE("ScatterND", named, 18, ATTRIBUTES(A_STRING("reduction", by)), RANGE_OF(t, low, high, 3, 4, 5), \
+           I64_RANGE(-3, 2, 11, 2), RANGE_OF(t, low, high, 11, 5))
 
 #define TENSOR_SCATTER_OF(named, t, most, views) \
   OF_TYPE("TensorScatter", named, 24, views, RANGE_OF(t, 0, most, 2, 7, 3), RANGE_OF(t, 0, most, 2, 2, 3), LIST(1, 5))
@@ -228,6 +236,51 @@ static const leati_op_spec specs[] = {
     CASE("ScatterND", "out_of_range", 18, NO_ATTRIBUTES, F32(7, 5),
          I64_IS(DIMS(6, 2), 3, 4, 7, 0, 0, 5, -8, 1, 4294967296, 0, -7, -5), F32(6)),
 
+    SCATTERED("add", "add", LEATI_REF_FLOAT32, -2, 2),
+    SCATTERED("mul", "mul", LEATI_REF_FLOAT32, -2, 2),
+    SCATTERED("min", "min", LEATI_REF_FLOAT32, -2, 2),
+    SCATTERED("max", "max", LEATI_REF_FLOAT32, -2, 2),
+    SCATTERED("add_float16", "add", LEATI_REF_FLOAT16, -2, 2),
+    SCATTERED("mul_bfloat16", "mul", LEATI_REF_BFLOAT16, -2, 2),
+    SCATTERED("add_int32", "add", LEATI_REF_INT32, -2000000000, 2000000000),
+    SCATTERED("mul_int64", "mul", LEATI_REF_INT64, -2000000000, 2000000000),
+    SCATTERED("add_int8", "add", LEATI_REF_INT8, -128, 127),
+    SCATTERED("min_int8", "min", LEATI_REF_INT8, -128, 127),
+    SCATTERED("mul_int16", "mul", LEATI_REF_INT16, -999, 999),
+    SCATTERED("max_uint8", "max", LEATI_REF_UINT8, 0, 255),
+    SCATTERED("add_uint16", "add", LEATI_REF_UINT16, 0, 65535),
+    SCATTERED("max_uint32", "max", LEATI_REF_UINT32, 0, 4000000000),
+    SCATTERED("add_uint64", "add", LEATI_REF_UINT64, 0, 4000000000),
+    VIEWED("ScatterElements", "reduced", 18, VIEWS & ~VIEW_BROADCAST, THREADS_8 | THREADS_16,
+           ATTRIBUTES(A_STRING("reduction", "add")), F32(9, 5), I64_RANGE(-9, 8, 31, 5), F32(31, 5)),
+    VIEWED("ScatterND", "reduced", 18, VIEWS & ~VIEW_BROADCAST, THREADS_8 | THREADS_16,
+           ATTRIBUTES(A_STRING("reduction", "add")), F32(3, 5, 4), I64_RANGE(-3, 2, 6, 7, 2), F32(6, 7, 4)),
+    CASE("ScatterElements", "add_16", 16, ATTRIBUTES(A_STRING("reduction", "add")), F32(9), LIST(-1, 2, 2, 8), F32(4)),
+    CASE("ScatterND", "mul_16", 16, ATTRIBUTES(A_STRING("reduction", "mul")), F32(9), I64_IS(DIMS(4, 1), -1, 2, 2, 8),
+         F32(4)),
+    CASE("ScatterElements", "add_int32_indices", 18, ATTRIBUTES(A_STRING("reduction", "add")), F32(9),
+         I32_RANGE(-9, 8, 70), F32(70)),
+    /* More updates of a line than a kernel takes at once. */
+    CASE("ScatterElements", "add_70000", 18, ATTRIBUTES(A_STRING("reduction", "add")), F32(3), I64_RANGE(-3, 2, 70000),
+         F32(70000)),
+    CASE("ScatterND", "add_30000", 18, ATTRIBUTES(A_STRING("reduction", "add")), F32(3, 2), I64_RANGE(-2, 1, 30000, 2),
+         F32(30000)),
+    CASE("ScatterElements", "max_no_number", 18, ATTRIBUTES(A_STRING("reduction", "max")), F32_SPECIAL(1, 16),
+         I64_RANGE(0, 15, 64), F32_SPECIAL(4, 64)),
+    CASE("ScatterND", "min_no_number", 18, ATTRIBUTES(A_STRING("reduction", "min")), F32_SPECIAL(1, 16),
+         I64_RANGE(0, 15, 64, 1), F32_SPECIAL(4, 64)),
+    CASE("ScatterElements", "add_rank8", 18, ATTRIBUTES(A_STRING("reduction", "add"), A_INT("axis", 2)),
+         F32(2, 1, 5, 2, 1, 3, 2, 1), I64_RANGE(-5, 4, 2, 1, 9, 2, 1, 2, 2, 1), F32(2, 1, 9, 2, 1, 2, 2, 1)),
+    CASE("ScatterND", "add_rank8", 18, ATTRIBUTES(A_STRING("reduction", "add")), F32(2, 3, 2, 2, 3, 2, 2, 2),
+         I64_RANGE(-2, 1, 9, 8), F32(9)),
+    CASE("ScatterElements", "add_nothing", 18, ATTRIBUTES(A_STRING("reduction", "add")), F32(7, 3),
+         I64_RANGE(0, 0, 0, 3), F32(0, 3)),
+    CASE("ScatterND", "add_nothing", 18, ATTRIBUTES(A_STRING("reduction", "add")), F32(7, 3), I64_RANGE(0, 0, 0, 2),
+         F32(0)),
+    CASE("ScatterElements", "add_out_of_range", 18, ATTRIBUTES(A_STRING("reduction", "add")), F32(7),
+         LIST(7, -8, 3, 3, 4294967296, -4294967296, 9223372036854775807), F32(7)),
+    CASE("ScatterND", "mul_out_of_range", 18, ATTRIBUTES(A_STRING("reduction", "mul")), F32(7, 5),
+         I64_IS(DIMS(4, 2), 7, 0, 1, -6, 1, 4, 1, 4), F32(4)),
     {.name = "TensorScatter",
      .label = "float32",
      .since_version = 24,
@@ -376,24 +429,55 @@ static const leati_op_spec specs[] = {
     CASE("CumSum", "int32", 14, ATTRIBUTES(A_INT("reverse", 1)), I32_RANGE(-99, 99, 5, 17), I64_IS(NO_DIMS, 1)),
     CASE("CumSum", "int32_wraps", 14, NO_ATTRIBUTES, I32_IS(DIMS(4), 2147483647, 2147483647, 5, -2147483647),
          I64_IS(NO_DIMS, 0)),
+    CASE("CumSum", "float64", 14, ATTRIBUTES(A_INT("exclusive", 1)), RANGE_OF(LEATI_REF_FLOAT64, -300, 300, 5, 17),
+         I64_IS(NO_DIMS, 0)),
+    CASE("CumSum", "uint32", 14, ATTRIBUTES(A_INT("reverse", 1)), RANGE_OF(LEATI_REF_UINT32, 0, 4000000000, 5, 17),
+         I64_IS(NO_DIMS, 1)),
+    CASE("CumSum", "uint64", 11, NO_ATTRIBUTES, INTS_OF(LEATI_REF_UINT64, DIMS(4), -1, -1, 4294967296, 7), LIST(0)),
+
+    /* Factors near 1, so that products neither overflow nor vanish. */
+    {.name = "CumProd",
+     .label = "float32",
+     .since_version = 26,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32_RANGE(-1.5, 1.5, 5, 33, 7), I64_IS(NO_DIMS, 1)}},
+    CASE("CumProd", "float16", 26, ATTRIBUTES(A_INT("exclusive", 1)), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 5, 17),
+         I64_IS(NO_DIMS, 0)),
+    CASE("CumProd", "bfloat16", 26, NO_ATTRIBUTES, RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 5, 17), I64_IS(NO_DIMS, 0)),
+    CASE("CumProd", "float64", 26, ATTRIBUTES(A_INT("reverse", 1)), RANGE_OF(LEATI_REF_FLOAT64, -2, 2, 5, 17),
+         I32_IS(NO_DIMS, -1)),
+    CASE("CumProd", "exclusive_reverse", 26, ATTRIBUTES(A_INT("exclusive", 1), A_INT("reverse", 1)),
+         F32_RANGE(0.5, 1.5, 5, 9, 3), I64_IS(NO_DIMS, 1)),
+    CASE("CumProd", "one_element", 26, ATTRIBUTES(A_INT("exclusive", 1)), F32(5, 1), I64_IS(NO_DIMS, 1)),
+    CASE("CumProd", "no_number", 26, NO_ATTRIBUTES,
+         F32_IS(DIMS(3, 5), 1, INFINITY, 2, -INFINITY, 3, 4, NAN, 5, 6, 7, 0, 1, INFINITY, 2, 3), I64_IS(NO_DIMS, 1)),
+    CASE("CumProd", "denormal", 26, NO_ATTRIBUTES, F32_DENORMAL(3, 17), I64_IS(NO_DIMS, 1)),
+    CASE("CumProd", "rank8", 26, NO_ATTRIBUTES, F32(2, 1, 2, 5, 1, 2, 1, 3), I64_IS(NO_DIMS, 3)),
+    CASE("CumProd", "empty", 26, NO_ATTRIBUTES, F32(5, 0), I64_IS(NO_DIMS, 1)),
+    CASE("CumProd", "int64", 26, NO_ATTRIBUTES, I64_RANGE(-99, 99, 5, 17), I64_IS(NO_DIMS, 1)),
+    CASE("CumProd", "int32", 26, ATTRIBUTES(A_INT("reverse", 1)), I32_RANGE(-99, 99, 5, 17), I64_IS(NO_DIMS, 1)),
+    CASE("CumProd", "uint32", 26, NO_ATTRIBUTES, RANGE_OF(LEATI_REF_UINT32, 0, 4000000000, 5, 17), LIST(0)),
+    CASE("CumProd", "uint64", 26, ATTRIBUTES(A_INT("exclusive", 1)), RANGE_OF(LEATI_REF_UINT64, 0, 4000000000, 5, 17),
+         LIST(0)),
 };
 
-/* Running sums over a row so long that a kernel may not get through it at once (software devices cut loops short). */
-static void cumsum_long(leat_case_context *ctx, const void *data) {
+/* A row so long that a kernel may not get through it at once (software devices cut loops short). */
+static void running_long(leat_case_context *ctx, const void *data) {
   enum { COUNT = 70000 };
   const int64_t dims[1] = {COUNT};
   const leat_value_info line = {.struct_size = sizeof(line), .ndim = 1, .dtype = LEAT_F32, .shape = dims};
   const leat_value_info scalar = {.struct_size = sizeof(scalar), .dtype = LEAT_I64};
   const leat_value_info *infos[2] = {&line, &scalar};
+  const bool product = strcmp(data, "CumProd") == 0;
   const leat_op_desc desc = {.struct_size = sizeof(desc),
-                             .since_version = 14,
-                             .name = "CumSum",
+                             .since_version = product ? 26 : 14,
+                             .name = data,
                              .input_count = 2,
                              .output_count = 1,
                              .inputs = infos};
   leat_device *device = leati_fixture_device(ctx);
   leat_op *op = NULL;
-  (void)data;
   leati_case_require_op(ctx, &desc);
   LEAT_CHECK_OK(ctx, ctx->op->create(device, &desc, &op, LEAT_ERR));
   leat_stream *stream = leati_stream_new(ctx);
@@ -401,7 +485,7 @@ static void cumsum_long(leat_case_context *ctx, const void *data) {
   int64_t zero = 0;
   leat_case_tensor views[3];
   for (int i = 0; i < COUNT; ++i) {
-    values[i] = 1;
+    values[i] = !product ? 1 : i % 2 == 0 ? 2 : 0.5f;
   }
   const uint64_t in = leati_case_alloc(ctx, COUNT * sizeof(float), stream);
   const uint64_t out = leati_case_alloc(ctx, COUNT * sizeof(float), stream);
@@ -414,7 +498,8 @@ static void cumsum_long(leat_case_context *ctx, const void *data) {
   leati_download(ctx, stream, out, values, COUNT * sizeof(float));
   leati_synchronize(ctx, stream);
   for (int i = 0; i < COUNT; ++i) {
-    LEAT_CHECK_MESSAGE(ctx, values[i] == (float)(i + 1), "the sum of %d ones is %g", i + 1, (double)values[i]);
+    const float expected = !product ? (float)(i + 1) : i % 2 == 0 ? 2 : 1;
+    LEAT_CHECK_MESSAGE(ctx, values[i] == expected, "element %d is %g, not %g", i, (double)values[i], (double)expected);
   }
   g_free(values);
   leati_case_free(ctx, in);
@@ -426,7 +511,12 @@ static void cumsum_long(leat_case_context *ctx, const void *data) {
 static const leat_case long_lines[] = {
     {.name = "op.CumSum.line_of_70000",
      .summary = "Running sums are right over a row that is longer than some devices let a loop run.",
-     .run = cumsum_long},
+     .run = running_long,
+     .data = "CumSum"},
+    {.name = "op.CumProd.line_of_70000",
+     .summary = "Running products are right over a row that is longer than some devices let a loop run.",
+     .run = running_long,
+     .data = "CumProd"},
 };
 
 /* ---- What is refused --------------------------------------------------------------------------------------------- */
@@ -455,7 +545,18 @@ static const leati_refusals refusals_of_quantized = {.sound = &sound_quantized,
                                                      .wrong_count = G_N_ELEMENTS(wrong_quantized),
                                                      .any_size = {0, 1u << 0 | 1u << 1 | 1u << 2}};
 
-static const leat_case hostile[] = {{REFUSALS("GatherBlockQuantized", "refused", &refusals_of_quantized)}};
+static const leati_op_spec sound_scatter =
+    CASE("ScatterElements", "sound", 18, ATTRIBUTES(A_STRING("reduction", "add"), A_INT("axis", 1)), F32(3, 7),
+         I64_RANGE(-7, 6, 3, 19), F32(3, 19));
+static const leati_refusal wrong_scatter[] = {
+    {A_STRING("reduction", "mean")}, {A_STRING("reduction", "")}, {A_INT("axis", 2)}, {A_INT("axis", INT64_MIN)}};
+static const leati_refusals refusals_of_scatter = {.sound = &sound_scatter,
+                                                   .wrong = wrong_scatter,
+                                                   .wrong_count = G_N_ELEMENTS(wrong_scatter),
+                                                   .any_size = {1u << 0 | 1u << 1}};
+
+static const leat_case hostile[] = {{REFUSALS("GatherBlockQuantized", "refused", &refusals_of_quantized)},
+                                    {REFUSALS("ScatterElements", "refused", &refusals_of_scatter)}};
 
 void leati_rows_index(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));

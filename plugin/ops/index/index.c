@@ -11,27 +11,38 @@
 #include "ops/core/divider.h"
 #include "ops/core/host_kernel.h"
 #include "ops/core/movement.h"
+#include "ops/elementwise/elementwise.h"
 
 static LEATI_ATTRIBUTE(attribute_batch_dims, "batch_dims", INT);
 static LEATI_ATTRIBUTE(attribute_reduction, "reduction", STRING);
 
 typedef struct index_state {
-  int64_t axis; /* GatherND: batch_dims */
+  int64_t axis;       /* GatherND: batch_dims */
+  uint32_t reduction; /* of ScatterElements and ScatterND: 0, or LEAT_EW_* + 1 */
 } index_state;
 
 static int32_t index_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
-  (void)err;
+  static const char *const names[] = {"none", "add", "mul", "min", "max"};
+  static const uint32_t operations[] = {0, LEAT_EW_ADD + 1, LEAT_EW_MUL + 1, LEAT_EW_MIN + 1, LEAT_EW_MAX + 1};
   index_state *const state = leati_op_state(op);
+  uint32_t reduction = 0;
   state->axis = leati_attr_int(desc, "axis", leati_attr_int(desc, "batch_dims", 0));
+  LEATI_TRY(leati_attr_choice(desc, leati_op_def_of(op)->info.name, "reduction", names,
+                              sizeof(names) / sizeof(names[0]), &reduction, err));
+  state->reduction = operations[reduction];
   return LEAT_OK;
 }
+
+#define TYPES_REDUCED (LEATI_TYPES_OF_SCATTER_REDUCE | LEATI_TYPES_HALF)
 
 static int32_t scatter_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                 leat_error *err) {
   (void)device;
-  return leati_attr(desc, "reduction") == NULL || leati_attr_is(desc, "reduction", "none")
+  return leati_attr(desc, "reduction") == NULL || leati_attr_is(desc, "reduction", "none") ||
+                 (leati_type_of(desc->inputs[0].dtype) & TYPES_REDUCED) != 0
              ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: only 'reduction' = 'none' is supported", def->info.name);
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a reduction of float64 or bool is not supported",
+                          def->info.name);
 }
 
 static uint32_t is_32(const leati_view *indices) {
@@ -46,6 +57,67 @@ static int32_t check_all(const leati_call *call, leat_error *err) {
     }
   }
   return leati_check_reach(&call->outputs[0], what, err);
+}
+
+/* ---- Reductions ------------------------------------------------------------------------------------------------- */
+
+/* Argument record of kernels/scatter_reduce.comp, which says what lines and places are. */
+typedef struct reduce_args {
+  uint64_t data, indices, updates;
+  uint32_t threads, per_line;
+  leati_divider of_line;
+  uint32_t rank, tuple, begin, end, index_step, update_step, place_step;
+  uint32_t dims[LEAT_MAX_RANK], index_stride[LEAT_MAX_RANK], update_stride[LEAT_MAX_RANK], data_stride[LEAT_MAX_RANK];
+  uint32_t sizes[LEAT_MAX_RANK], places[LEAT_MAX_RANK];
+  uint64_t finding;
+} reduce_args;
+
+/* Threads that have work on any device. More of them for a line read its indices more often. */
+#define REDUCE_THREADS 16384
+#define REDUCE_GROUP 64
+
+/* Plans a scatter with a reduction into `y`: `args` says how `count` updates of each of `lines` lines lie. All have
+ * elements. */
+static int32_t add_reduction(const leat_op *op, leati_planner *planner, const leati_call *call, reduce_args *args,
+                             uint64_t lines, uint32_t count, uint64_t places, leat_error *err) {
+  const index_state *const state = leati_op_state_const(op);
+  const leati_view *const y = &call->outputs[0];
+  leati_view indices, updates, sums = *y;
+  LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &indices, err));
+  if ((y->type & LEATI_TYPES_HALF) != 0) {
+    /* What is added up is not rounded before the end. */
+    LEATI_TRY(leati_plan_wide(planner, &call->inputs[2], &updates, err));
+    LEATI_TRY(leati_plan_cast(planner, &call->inputs[2], &updates, err));
+    LEATI_TRY(leati_plan_wide(planner, y, &sums, err));
+    LEATI_TRY(leati_plan_cast(planner, &call->inputs[0], &sums, err));
+  } else {
+    LEATI_TRY(leati_plan_compact(planner, &call->inputs[2], &updates, err));
+    LEATI_TRY(leati_plan_strided_copy(planner, &call->inputs[0], y, err));
+  }
+  const uint64_t shared = lines < REDUCE_THREADS ? REDUCE_THREADS / lines : 1;
+  args->per_line = (uint32_t)(shared < places ? shared : places);
+  args->of_line = leati_divider_of(args->per_line);
+  args->threads = (uint32_t)(lines * args->per_line);
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_SCATTER_REDUCE, sums.type),
+                   .constants.scatter_reduce = {.index_is_32 = is_32(&indices),
+                                                .reports_bad_index = planner->guarded,
+                                                .operation = state->reduction - 1}},
+      .args = args,
+      .args_size = sizeof(*args),
+      LEATI_READS({&indices, &args->indices}, {&updates, &args->updates}, {&sums, &args->data}),
+      LEATI_WRITES({&sums, &args->data}),
+      .finding = &args->finding,
+      .fault = LEATI_FAULT_INDEX,
+      .name = leati_op_def_of(op)->info.name,
+  };
+  leati_groups_linear(planner->device, args->threads, REDUCE_GROUP, dispatch.groups);
+  const uint32_t most = (LEATI_ROUNDS_MAX - LEAT_MAX_RANK) / (2 + args->tuple);
+  for (args->begin = 0; args->begin < count; args->begin = args->end) {
+    args->end = count - args->begin > most ? args->begin + most : count;
+    LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
+  }
+  return sums.type != y->type ? leati_plan_cast(planner, &sums, y, err) : LEAT_OK;
 }
 
 /* ---- Slices that are a view ------------------------------------------------------------------------------------- */
@@ -310,14 +382,43 @@ static void gather_elements_evaluate(const leat_op *op, const leati_call *call, 
   }
 }
 
+/* A line is what lies along the axis. */
+static int32_t reduce_elements(const leat_op *op, leati_planner *planner, const leati_call *call, int32_t axis,
+                               leat_error *err) {
+  const leati_view *const indices = &call->inputs[1], *const y = &call->outputs[0];
+  reduce_args args = {
+      .tuple = 1,
+      .index_step = (uint32_t)leati_product(indices->shape, axis + 1, indices->ndim),
+      .update_step = (uint32_t)leati_product(indices->shape, axis + 1, indices->ndim),
+      .place_step = (uint32_t)leati_product(y->shape, axis + 1, y->ndim),
+      .sizes = {(uint32_t)y->shape[axis]},
+      .places = {1},
+  };
+  for (int32_t d = 0; d < indices->ndim; ++d) {
+    if (d != axis) {
+      args.dims[args.rank] = (uint32_t)indices->shape[d];
+      args.index_stride[args.rank] = (uint32_t)leati_product(indices->shape, d + 1, indices->ndim);
+      args.update_stride[args.rank] = args.index_stride[args.rank];
+      args.data_stride[args.rank++] = (uint32_t)leati_product(y->shape, d + 1, y->ndim);
+    }
+  }
+  const uint64_t steps = (uint64_t)indices->shape[axis];
+  return add_reduction(op, planner, call, &args, indices->count / steps, (uint32_t)steps, (uint64_t)y->shape[axis],
+                       err);
+}
+
 static int32_t scatter_elements_plan(const leat_op *op, leati_planner *planner, const leati_call *call,
                                      leat_error *err) {
+  const index_state *const state = leati_op_state_const(op);
   int32_t axis;
   leati_view indices, updates;
   LEATI_TRY(check_elements(op, call, &axis, err));
   LEATI_TRY(check_all(call, err));
   if (call->outputs[0].count == 0) {
     return LEAT_OK;
+  }
+  if (call->inputs[1].count > 0 && state->reduction != 0) {
+    return reduce_elements(op, planner, call, axis, err);
   }
   LEATI_TRY(leati_plan_strided_copy(planner, &call->inputs[0], &call->outputs[0], err));
   if (call->inputs[1].count == 0) {
@@ -479,13 +580,40 @@ static int32_t gather_nd_plan(const leat_op *op, leati_planner *planner, const l
   return add_nd(op, planner, &data, &indices, &call->outputs[0], batch, tuple, false, err);
 }
 
+/* A line is what slices have at one place of them. */
+static int32_t reduce_nd(const leat_op *op, leati_planner *planner, const leati_call *call, int32_t tuple,
+                         leat_error *err) {
+  const leati_view *const y = &call->outputs[0];
+  const uint64_t inner = leati_product(y->shape, tuple, y->ndim);
+  reduce_args args = {
+      .rank = 1,
+      .tuple = (uint32_t)tuple,
+      .index_step = (uint32_t)tuple,
+      .update_step = (uint32_t)inner,
+      .place_step = (uint32_t)inner,
+      .dims = {(uint32_t)inner},
+      .update_stride = {1},
+      .data_stride = {1},
+  };
+  for (int32_t k = 0; k < tuple; ++k) {
+    args.sizes[k] = (uint32_t)y->shape[k];
+    args.places[k] = (uint32_t)leati_product(y->shape, k + 1, tuple);
+  }
+  return add_reduction(op, planner, call, &args, inner, (uint32_t)(call->inputs[2].count / inner), y->count / inner,
+                       err);
+}
+
 static int32_t scatter_nd_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const index_state *const state = leati_op_state_const(op);
   int32_t batch, tuple;
   leati_view indices, updates;
   LEATI_TRY(check_nd(op, call, &batch, &tuple, err));
   LEATI_TRY(check_all(call, err));
   if (call->outputs[0].count == 0) {
     return LEAT_OK;
+  }
+  if (call->inputs[2].count > 0 && state->reduction != 0) {
+    return reduce_nd(op, planner, call, tuple, err);
   }
   LEATI_TRY(leati_plan_strided_copy(planner, &call->inputs[0], &call->outputs[0], err));
   if (call->inputs[2].count == 0) {
@@ -513,7 +641,8 @@ static const leati_op_def ops[] = {
     LEATI_OP("ScatterElements", "", (11, 18), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_reduction), LEATI_INPUT_TYPES(0, 1, 0),
              .state_size = sizeof(index_state), .least_rank = 1, .supports = scatter_supports, .create = index_create,
-             .infer = scatter_elements_infer, LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ELEMENTS),
+             .infer = scatter_elements_infer,
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ELEMENTS, LEATI_KERNELS_SCATTER_REDUCE),
              .plan = scatter_elements_plan, .reads_view = leati_reads_first_view),
     /* ScatterElements by its first name. */
     LEATI_OP("Scatter", "", (9, 10), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_index),
@@ -534,8 +663,8 @@ static const leati_op_def ops[] = {
     LEATI_OP("ScatterND", "", (11, 18), (3, 3), (1, 1), LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_reduction), LEATI_INPUT_TYPES(0, 1, 0), .state_size = sizeof(index_state),
              .least_rank = 1, .supports = scatter_supports, .create = index_create, .infer = scatter_nd_infer,
-             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ND), .plan = scatter_nd_plan,
-             .reads_view = leati_reads_first_view),
+             LEATI_KERNELS(LEATI_KERNELS_COPY, LEATI_KERNELS_SCATTER_ND, LEATI_KERNELS_SCATTER_REDUCE),
+             .plan = scatter_nd_plan, .reads_view = leati_reads_first_view),
 };
 
 const leati_op_family leati_index_family = LEATI_FAMILY(ops);

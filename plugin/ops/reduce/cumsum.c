@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* CumSum: running sums along an axis. */
+/* CumSum, CumProd: running sums and products along an axis. */
 #include <inttypes.h>
 
 #include "core/status.h"
@@ -38,29 +38,30 @@ static int32_t cumsum_infer(const leat_op *op, const leati_call *call, leat_shap
   const leati_view *const axis_view = &call->inputs[1];
   int32_t axis;
   if (axis_view->count != 1 || axis_view->ndim > 1) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "CumSum: 'axis' has %" PRIu64 " elements; expected a scalar",
-                      axis_view->count);
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: 'axis' has %" PRIu64 " elements; expected a scalar",
+                      leati_op_def_of(op)->info.name, axis_view->count);
   }
   LEATI_TRY(leati_axis(leati_host_int(axis_view, 0), call->inputs[0].ndim, &axis, err));
   return leati_infer_same(op, call, out, err);
 }
 
 static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  const leati_op_def *const def = leati_op_def_of(op);
   const cumsum_state *const state = leati_op_state_const(op);
   const leati_view *const dst = &call->outputs[0];
   if (dst->count == 0) {
     return LEAT_OK;
   }
   int32_t axis;
-  leati_view src, sums = *dst;
+  leati_view src, results = *dst;
   LEATI_TRY(leati_axis(leati_host_int(&call->inputs[1], 0), dst->ndim, &axis, err));
-  LEATI_TRY(leati_check_reach(&call->inputs[0], "CumSum", err));
-  LEATI_TRY(leati_check_reach(dst, "CumSum", err));
+  LEATI_TRY(leati_check_reach(&call->inputs[0], def->info.name, err));
+  LEATI_TRY(leati_check_reach(dst, def->info.name, err));
   const bool wide = (dst->type & LEATI_TYPES_HALF) != 0;
   if (wide) {
-    /* One dispatch goes on from the sums of the one before, which are not rounded. */
+    /* One dispatch goes on from the results of the one before, which are not rounded. */
     LEATI_TRY(leati_plan_wide(planner, dst, &src, err));
-    LEATI_TRY(leati_plan_wide(planner, dst, &sums, err));
+    LEATI_TRY(leati_plan_wide(planner, dst, &results, err));
     LEATI_TRY(leati_plan_cast(planner, &call->inputs[0], &src, err));
   } else {
     LEATI_TRY(leati_plan_compact(planner, &call->inputs[0], &src, err));
@@ -74,11 +75,11 @@ static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leat
       .reverse = state->reverse ? 1 : 0,
   };
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CUMSUM, src.type)},
+      .pipeline = {.kernel = leati_kernel_find(def->kernels[0], src.type)},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS({&src, &args.src}, {&sums, &args.dst}),
-      LEATI_WRITES({&sums, &args.dst}),
+      LEATI_READS({&src, &args.src}, {&results, &args.dst}),
+      LEATI_WRITES({&results, &args.dst}),
   };
   leati_groups_linear(planner->device, args.rows, ROWS_PER_GROUP, dispatch.groups);
   while (args.end < args.steps) {
@@ -87,14 +88,18 @@ static int32_t cumsum_plan(const leat_op *op, leati_planner *planner, const leat
     dispatch.read_count = args.begin == 0 ? 1 : 2;
     LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
   }
-  return wide ? leati_plan_cast(planner, &sums, dst, err) : LEAT_OK;
+  return wide ? leati_plan_cast(planner, &results, dst, err) : LEAT_OK;
 }
 
+#define RUNNING(name, versions, kernels)                                                                            \
+  LEATI_OP(name, "", versions, (2, 2), (1, 1), .info.host_inputs = 1u << 1, LEATI_TYPES(&type_sum, &type_sum_axis), \
+           LEATI_ATTRIBUTES(&attribute_exclusive, &attribute_reverse), LEATI_INPUT_TYPES(0, 1),                     \
+           .state_size = sizeof(cumsum_state), .least_rank = 1, .create = cumsum_create, .infer = cumsum_infer,     \
+           LEATI_KERNELS(kernels), .plan = cumsum_plan)
+
 static const leati_op_def ops[] = {
-    LEATI_OP("CumSum", "", (11, 14), (2, 2), (1, 1), .info.host_inputs = 1u << 1,
-             LEATI_TYPES(&type_sum, &type_sum_axis), LEATI_ATTRIBUTES(&attribute_exclusive, &attribute_reverse),
-             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(cumsum_state), .least_rank = 1, .create = cumsum_create,
-             .infer = cumsum_infer, LEATI_KERNELS(LEATI_KERNELS_CUMSUM), .plan = cumsum_plan),
+    RUNNING("CumSum", (11, 14), LEATI_KERNELS_CUMSUM),
+    RUNNING("CumProd", (26, 26), LEATI_KERNELS_CUMPROD),
 };
 
 const leati_op_family leati_cumsum_family = LEATI_FAMILY(ops);

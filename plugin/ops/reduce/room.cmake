@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Sums, running sums, extremes and orders along axes.
+# Sums, running sums and products, extremes and orders along axes.
 leat_room(FAMILIES reduce cumsum topk)
 
 set(constants CONSTANTS ROWS_SPEC BEFORE COMBINE AFTER)
@@ -13,7 +13,9 @@ leat_kernel(reduce_widen reduce.comp TYPES I32 ACCUMULATOR I64 ${constants} DEFI
 leat_kernel(reduce_narrow reduce.comp TYPES I64 ${constants} DEFINES RESULT=I32)
 leat_kernel(arg_reduce arg_reduce.comp TYPES F32 F16 BF16 I32 I64 CONSTANTS ROWS_SPEC SMALLEST LAST STAGE)
 
-leat_kernel(cumsum cumsum.comp TYPES F32 I32 I64)
+set(types F32 F64 I32 I64 U32 U64)
+leat_kernel(cumsum cumsum.comp TYPES ${types})
+leat_kernel(cumprod cumsum.comp TYPES ${types} DEFINES PRODUCT)
 
 leat_kernel(topk topk.comp TYPES F32 F16 BF16 I8 I16 I32 I64 U8 U16 U32 U64)
 leat_kernel(topk_merge topk_merge.comp TYPES F32 F16 BF16 I8 I16 I32 I64 U8 U16 U32 U64)

@@ -14,10 +14,15 @@
 
 layout(buffer_reference, std430, buffer_reference_align = 16) buffer U32x4 { uvec4 v[]; };
 layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec2 v[]; };
+#if defined(DOUBLE)
+// A kernel that names the type needs a feature that not every device has.
+layout(buffer_reference, std430, buffer_reference_align = 8) buffer F64 { double v[]; };
+#endif
 
 #define T_F32 float
 #define T_F16 float
 #define T_BF16 float
+#define T_F64 double
 #define T_I32 int
 #define T_U32 uint
 #define T_I64 int64_t
@@ -62,6 +67,7 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer U32x2 { uvec
 #define SIZE_F32 4u
 #define SIZE_F16 2u
 #define SIZE_BF16 2u
+#define SIZE_F64 8u
 #define SIZE_I32 4u
 #define SIZE_U32 4u
 #define SIZE_I64 8u
@@ -130,6 +136,10 @@ float leat_round_BF16(float x) { return leat_from_BF16(leat_to_BF16(x)); }
 float load_F32(uint64_t p) { return F32(p).v[0]; }
 float load_F16(uint64_t p) { return leat_from_F16(uint(U16(p).v[0])); }
 float load_BF16(uint64_t p) { return leat_from_BF16(uint(U16(p).v[0])); }
+#if defined(DOUBLE)
+double load_F64(uint64_t p) { return F64(p).v[0]; }
+void store_F64(uint64_t p, double x) { F64(p).v[0] = x; }
+#endif
 int load_I32(uint64_t p) { return I32(p).v[0]; }
 uint load_U32(uint64_t p) { return U32(p).v[0]; }
 int64_t load_I64(uint64_t p) { return I64(p).v[0]; }
