@@ -23,7 +23,7 @@ OPERATOR_ROOMS = {
     'quantize': ['core', 'elementwise'],
     'product': ['core', 'elementwise', 'reduce', 'norm', 'quantize'],
     'conv': ['core', 'elementwise', 'reduce', 'product'],
-    'image': ['core'],
+    'image': ['core', 'elementwise'],
     'attention': ['core', 'elementwise', 'norm', 'product'],
     'recurrent': ['core', 'elementwise', 'product', 'quantize'],
     'state': ['core', 'elementwise', 'reduce'],

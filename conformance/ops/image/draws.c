@@ -53,6 +53,13 @@ static void resize(leati_draw *d) {
     leati_draw_list(d, LEAT_TYPE_INT64, rank, sizes);
   }
   leati_draw_attribute_string(d, "mode", modes[mode]);
+  if (mode != 0 && leati_draw_chance(d, 40)) {
+    leati_draw_attribute_int(d, "antialias", leati_draw_int(d, 0, 1));
+  }
+  if (mode == 2) {
+    leati_draw_attribute_int(d, "exclude_outside", leati_draw_int(d, 0, 1));
+    leati_draw_attribute_float(d, "cubic_coeff_a", (double)leati_draw_int(d, -4, 0) / 4);
+  }
   leati_draw_attribute_string(d, "coordinate_transformation_mode", places[leati_draw_int(d, 0, 3)]);
   leati_draw_attribute_string(d, "nearest_mode", roundings[leati_draw_int(d, 0, 3)]);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators that sample images at computed places. */
+#include <string.h>
+
 #include "ops/core/bound.h"
 #include "ops/core/node.h"
 
@@ -125,22 +127,119 @@ static bool resize_sizes(leati_ref_node *node, axis_scale *scales) {
   return true;
 }
 
+/* The filter of cubic or linear at a distance of `t` elements. */
+static double filter_at(bool cubic, double a, double t) {
+  t = fabs(t);
+  if (!cubic) {
+    return t < 1 ? 1 - t : 0;
+  }
+  return t <= 1 ? ((a + 2) * t - (a + 3)) * t * t + 1 : t < 2 ? a * (((t - 5) * t + 8) * t - 4) : 0;
+}
+
+/* A weighted sum, and what an implementation's may be off by. */
+typedef struct weighing {
+  double sum, weights;   /* of the products, and of the weights alone */
+  double magnitude, off; /* of the products: their sizes, and what weights and elements that are off make */
+  double weights_size, weights_off;
+  int64_t terms;
+} weighing;
+
+/* What a filter makes of a line around the coordinate `at`, which may be off by `moved`. A weight is off by its
+ * steepest slope times what its distance is off by, and by the roundings of the polynomial, no more than eight of any
+ * of its terms, which are largest at its ends. */
+static weighing filter_line(const leati_ref_node *node, const axis_scale *axis, const leati_ref_tensor *x,
+                            int64_t begin, int64_t inner, double at, double moved) {
+  const bool cubic = leati_ref_string_is(node, "mode", "nearest", "cubic");
+  const bool exclude = leati_ref_int(node, "exclude_outside", 0) != 0;
+  const double a = leati_ref_float(node, "cubic_coeff_a", -0.75F);
+  const double stretch = leati_ref_int(node, "antialias", 0) != 0 && axis->scale < 1 ? axis->scale : 1;
+  const double slope = cubic ? 3 * fabs(a + 2) + 2 * fabs(a + 3) + fabs(a) : 1;
+  const double largest = cubic ? fabs(a + 2) + fabs(a + 3) + 1 + 48 * fabs(a) : 1;
+  const double weight_off = slope * (stretch * moved + 8 * LEATI_REF_ULP) + 8 * LEATI_REF_ULP * largest;
+  const double reach = (cubic ? 2 : 1) / stretch;
+  weighing w = {0};
+  for (int64_t n = (int64_t)floor(at - reach); n <= (int64_t)ceil(at + reach); ++n) {
+    const bool outside = n < 0 || n >= axis->in;
+    const double t = ((double)n - at) * stretch, weight = exclude && outside ? 0 : filter_at(cubic, a, t);
+    const int64_t from = begin + (n < 0 ? 0 : n >= axis->in ? axis->in - 1 : n) * inner;
+    if ((exclude && outside) || fabs(t) > (cubic ? 2 : 1) + stretch * moved) {
+      continue;
+    }
+    w.sum += weight != 0 ? weight * x->f[from] : 0;
+    w.weights += weight;
+    w.magnitude += fabs(weight * x->f[from]);
+    w.off += weight_off * fabs(x->f[from]) + (fabs(weight) + weight_off) * x->bound[from];
+    w.weights_size += fabs(weight);
+    w.weights_off += weight_off;
+    ++w.terms;
+  }
+  return w;
+}
+
+/* Cubic, and what has antialias: along one dimension after the other. */
+static bool run_taps(leati_ref_node *node, const axis_scale *scales) {
+  const bool normalised = leati_ref_int(node, "antialias", 0) != 0 || leati_ref_int(node, "exclude_outside", 0) != 0;
+  leati_ref_tensor x = {0}, y;
+  const leati_ref_tensor *const given = node->inputs[0];
+  leati_ref_tensor_init(&x, given->type, given->rank, given->dims);
+  for (int64_t k = 0; k < x.count; ++k) {
+    leati_ref_tensor_copy_element(&x, k, given, k);
+  }
+  for (int32_t d = x.rank - 1; d >= 0; --d) {
+    if (scales[d].scale == 1 && scales[d].in == scales[d].out) {
+      continue;
+    }
+    int64_t dims[LEAT_MAX_RANK], inner = 1;
+    memcpy(dims, x.dims, sizeof(dims));
+    dims[d] = scales[d].out;
+    for (int32_t e = d + 1; e < x.rank; ++e) {
+      inner *= dims[e];
+    }
+    leati_ref_tensor_init(&y, x.type, x.rank, dims);
+    for (int64_t k = 0; x.count > 0 && k < y.count; ++k) {
+      const double at = original(node, &scales[d], k / inner % dims[d]);
+      const double moved = 4 * LEATI_REF_ULP * (fabs(at) + 1);
+      const int64_t begin = k / inner / dims[d] * scales[d].in * inner + k % inner;
+      const weighing w = filter_line(node, &scales[d], &x, begin, inner, at, moved);
+      const double divisor = normalised ? w.weights : 1;
+      const double off = w.off + leati_ref_bound_sum(2 * w.terms, w.magnitude);
+      const double weights_off = normalised ? w.weights_off + leati_ref_bound_sum(w.terms, w.weights_size) : 0;
+      y.f[k] = w.sum / divisor;
+      /* A quotient of what is off; division is off by 2.5 units itself. */
+      y.bound[k] = (off + fabs(y.f[k]) * weights_off) / fmax(fabs(divisor) - weights_off, DBL_MIN) +
+                   leati_ref_bound_ulps(y.f[k], normalised ? 2.5 : 1);
+    }
+    leati_ref_tensor_clear(&x);
+    x = y;
+  }
+  node->outputs[0] = x;
+  return true;
+}
+
 static bool run_resize(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   bool linear = leati_ref_string_is(node, "mode", "nearest", "linear");
   bool crop = leati_ref_string_is(node, "coordinate_transformation_mode", "half_pixel", "tf_crop_and_resize");
-  if (!linear && !leati_ref_string_is(node, "mode", "nearest", "nearest")) {
-    return leati_ref_fail(node, "Resize: only nearest and linear are computed here");
+  bool cubic = leati_ref_string_is(node, "mode", "nearest", "cubic");
+  bool antialias = leati_ref_int(node, "antialias", 0) != 0;
+  if (!linear && !cubic && !leati_ref_string_is(node, "mode", "nearest", "nearest")) {
+    return leati_ref_fail(node, "Resize: only nearest, linear and cubic are computed here");
   }
-  if (leati_ref_int(node, "antialias", 0) != 0 || leati_ref_int(node, "exclude_outside", 0) != 0) {
-    return leati_ref_fail(node, "Resize: antialias and exclude_outside are not computed here");
+  if ((antialias && !linear && !cubic) || (leati_ref_int(node, "exclude_outside", 0) != 0 && !cubic)) {
+    return leati_ref_fail(node, "Resize: a filter for a mode that has none");
   }
-  if (linear && !leati_ref_type_is_float(x->type)) {
+  if ((antialias || cubic) && (crop || is_earlier(node))) {
+    return leati_ref_fail(node, "Resize: cubic and antialias of this form are not computed here");
+  }
+  if ((linear || cubic) && !leati_ref_type_is_float(x->type)) {
     return leati_ref_fail(node, "Resize: only floats are interpolated here");
   }
   axis_scale scales[LEAT_MAX_RANK];
   if (!resize_sizes(node, scales)) {
     return false;
+  }
+  if (cubic || antialias) {
+    return run_taps(node, scales);
   }
   int64_t dims[LEAT_MAX_RANK];
   double least = INFINITY;

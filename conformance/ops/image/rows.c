@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "cases/sources.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 /* Samples by a mode, with what is outside an image and what -1 and 1 in the grid are. */
 #define SAMPLE(named, version, views, mode, padding, aligned, ...)                                               \
@@ -127,6 +127,61 @@ static const leati_op_spec specs[] = {
                     A_INTS("axes", 2, 3)},
      .inputs = {F32(1, 2, 5, 10), ABSENT, ABSENT, LIST(8, 8)}},
 
+    /* Filters: along the last dimensions, wider where antialias makes fewer elements. */
+    {.name = "Resize",
+     .label = "cubic",
+     .since_version = 19,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_STRING("mode", "cubic")},
+     .inputs = {F32(2, 3, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2.5f, 0.7f)}},
+    CASE("Resize", "cubic_float16", 19, ATTRIBUTES(A_STRING("mode", "cubic")),
+         RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 2, 5, 7), ABSENT, ABSENT, LIST(1, 2, 11, 4)),
+    CASE("Resize", "cubic_bfloat16", 13, ATTRIBUTES(A_STRING("mode", "cubic")),
+         RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 2, 5, 7), ABSENT, ABSENT, LIST(1, 2, 11, 4)),
+    CASE("Resize", "cubic_align_corners", 11,
+         ATTRIBUTES(A_STRING("mode", "cubic"), A_STRING("coordinate_transformation_mode", "align_corners")),
+         F32(1, 2, 4, 6), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2)),
+    CASE("Resize", "cubic_asymmetric", 18,
+         ATTRIBUTES(A_STRING("mode", "cubic"), A_STRING("coordinate_transformation_mode", "asymmetric")),
+         F32(1, 2, 4, 6), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 3)),
+    CASE("Resize", "cubic_exclude_outside", 18,
+         ATTRIBUTES(A_STRING("mode", "cubic"), A_FLOAT("cubic_coeff_a", -0.5f), A_INT("exclude_outside", 1)),
+         F32(1, 2, 4, 6), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 0.6f)),
+    CASE("Resize", "cubic_4_dimensions", 19, ATTRIBUTES(A_STRING("mode", "cubic")), F32(2, 3, 5, 7), ABSENT, ABSENT,
+         LIST(3, 2, 9, 4)),
+    CASE("Resize", "cubic_one_dimension", 18, ATTRIBUTES(A_STRING("mode", "cubic"), A_INTS("axes", 1)), F32(3, 7, 5),
+         ABSENT, F32_IS(DIMS(1), 1.7f)),
+    CASE("Resize", "cubic_one_element", 19, ATTRIBUTES(A_STRING("mode", "cubic")), F32(1, 1, 1, 1), ABSENT, ABSENT,
+         LIST(1, 1, 3, 4)),
+    CASE("Resize", "cubic_same_size", 19, ATTRIBUTES(A_STRING("mode", "cubic")),
+         RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 2, 5, 7), ABSENT, ABSENT, LIST(1, 2, 5, 7)),
+    CASE("Resize", "cubic_no_images", 13, ATTRIBUTES(A_STRING("mode", "cubic")), F32(0, 2, 5, 7), ABSENT,
+         F32_IS(DIMS(4), 1, 1, 2, 2)),
+    {.name = "Resize",
+     .label = "antialias",
+     .since_version = 18,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = {A_STRING("mode", "linear"), A_INT("antialias", 1)},
+     .inputs = {F32(2, 3, 9, 17), ABSENT, F32_IS(DIMS(4), 1, 1, 0.6f, 0.23f)}},
+    CASE("Resize", "antialias_sizes", 19, ATTRIBUTES(A_STRING("mode", "linear"), A_INT("antialias", 1)),
+         F32(1, 2, 9, 17), ABSENT, ABSENT, LIST(1, 2, 4, 31)),
+    CASE("Resize", "antialias_4_dimensions", 18, ATTRIBUTES(A_STRING("mode", "linear"), A_INT("antialias", 1)),
+         F32(5, 4, 6, 7), ABSENT, ABSENT, LIST(2, 3, 4, 5)),
+    CASE("Resize", "antialias_float16", 18, ATTRIBUTES(A_STRING("mode", "linear"), A_INT("antialias", 1)),
+         RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 2, 9, 17), ABSENT, ABSENT, LIST(1, 2, 4, 3)),
+    CASE("Resize", "antialias_cubic", 19, ATTRIBUTES(A_STRING("mode", "cubic"), A_INT("antialias", 1)),
+         F32(1, 2, 16, 40), ABSENT, F32_IS(DIMS(4), 1, 1, 0.4f, 0.1f)),
+    CASE("Resize", "antialias_cubic_exclude_outside", 18,
+         ATTRIBUTES(A_STRING("mode", "cubic"), A_INT("antialias", 1), A_INT("exclude_outside", 1),
+                    A_FLOAT("cubic_coeff_a", -0.5f)),
+         F32(1, 2, 16, 40), ABSENT, ABSENT, LIST(1, 2, 7, 5)),
+    CASE("Resize", "antialias_align_corners", 18,
+         ATTRIBUTES(A_STRING("mode", "linear"), A_INT("antialias", 1),
+                    A_STRING("coordinate_transformation_mode", "align_corners")),
+         F32(1, 2, 9, 17), ABSENT, ABSENT, LIST(1, 2, 4, 1)),
+
     SAMPLED_BY_MICROSOFT("float32", LEATI_REF_FLOAT32, LEATI_REF_FLOAT32, "bilinear"),
     SAMPLED_BY_MICROSOFT("bicubic", LEATI_REF_FLOAT32, LEATI_REF_FLOAT32, "bicubic"),
     SAMPLED_BY_MICROSOFT("float16", LEATI_REF_FLOAT16, LEATI_REF_FLOAT16, "bilinear"),
@@ -227,6 +282,26 @@ static const leati_op_spec specs[] = {
          F32_IS(DIMS(4), 1, 1, 2, 4)),
 };
 
+static const leati_op_spec sound_resize = CASE("Resize", "sound", 19, ATTRIBUTES(A_STRING("mode", "cubic")),
+                                               F32(1, 2, 5, 7), ABSENT, F32_IS(DIMS(4), 1, 1, 2, 2));
+static const leati_refusal wrong_resize[] = {{A_STRING("mode", "lanczos")},
+                                             {A_STRING("mode", "")},
+                                             {A_STRING("mode", "nearest"), A_INT("antialias", 1)},
+                                             {A_STRING("mode", "nearest"), A_INT("exclude_outside", 1)},
+                                             {A_STRING("mode", "linear"), A_INT("exclude_outside", 1)},
+                                             {A_STRING("coordinate_transformation_mode", "none")},
+                                             {A_STRING("keep_aspect_ratio_policy", "yes")},
+                                             {A_STRING("nearest_mode", "up")},
+                                             {A_INTS("axes", 2)},
+                                             {A_INTS("axes", 0, 1, 2, 2)},
+                                             {A_INTS("axes", 0, 1, 2, 4)},
+                                             {A_INTS("axes", 0, 1, 2, INT64_MIN)}};
+/* Images may have any size. */
+static const leati_refusals refusals_of_resize = {
+    .sound = &sound_resize, .wrong = wrong_resize, .wrong_count = G_N_ELEMENTS(wrong_resize), .any_size = {0xf}};
+static const leat_case hostile[] = {{REFUSALS("Resize", "refused", &refusals_of_resize)}};
+
 void leati_rows_image(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+  leati_case_list_add(list, hostile, G_N_ELEMENTS(hostile));
 }

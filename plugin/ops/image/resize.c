@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resize: nearest and linear; and Upsample, which was Resize that makes nothing smaller. */
+/* Resize, and Upsample, which was Resize that makes nothing smaller. Nearest and linear take one dispatch; cubic, and
+ * what has antialias, one for each dimension that changes. */
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
 #include "ops/core/matrix_view.h"
+#include "ops/core/movement.h"
+#include "ops/elementwise/elementwise.h"
 
 enum { INPUT_X, INPUT_ROI, INPUT_SCALES, INPUT_SIZES };
 /* Before version 11 there were scales alone. */
@@ -37,8 +40,14 @@ static const char *const nearest_names[] = {"round_prefer_floor", "round_prefer_
 typedef enum aspect { STRETCH, NOT_LARGER, NOT_SMALLER } aspect;
 static const char *const aspect_names[] = {"stretch", "not_larger", "not_smaller"};
 
+/* mode */
+enum { MODE_NEAREST, MODE_LINEAR, MODE_CUBIC, MODE_COUNT };
+static const char *const mode_names[MODE_COUNT] = {"nearest", "linear", "cubic"};
+
 typedef struct resize_state {
-  bool linear;
+  uint32_t mode;
+  bool antialias, exclude_outside;
+  float cubic_a;
   bool earlier;            /* before version 11: places are asymmetric, and nearest goes by whether it makes more */
   uint32_t transformation; /* a transformation */
   uint32_t nearest;
@@ -58,6 +67,21 @@ typedef struct axis_plan {
   float scale;
   float roi_begin, roi_end;
 } axis_plan;
+
+/* How an input coordinate follows from an index of the output: place_of() of kernels/resize_place.glsl. */
+typedef struct place_args {
+  float shift, span, factor, divisor, offset, less;
+} place_args;
+
+/* Argument record of kernels/resize_taps.comp. */
+typedef struct taps_args {
+  uint64_t x, y;
+  uint32_t count, inner, size_in, size_out;
+  int32_t first, taps;
+  float stretch, a;
+  uint32_t keep_digits;
+  place_args place;
+} taps_args;
 
 /* Argument record of kernels/resize.comp. */
 typedef struct resize_args {
@@ -189,8 +213,34 @@ static bool keeps_size(const axis_plan *plan, int64_t in) {
   return !plan->resized || (plan->out == in && plan->scale == 1.0f);
 }
 
+/* Whether it is a filter along one dimension after the other. */
+static bool has_taps(const resize_state *state) {
+  return state->mode == MODE_CUBIC || state->antialias;
+}
+
+/* How far the filter reaches: 1 or 2 elements of the input or, where it is to see all of them, of the output. */
+static float find_stretch(const resize_state *state, const axis_plan *p) {
+  return state->antialias && p->scale < 1.0f ? p->scale : 1.0f;
+}
+
+/* Elements that the filter weighs; it begins at 1 - taps / 2 from the one below a coordinate. */
+static float count_taps(const resize_state *state, const axis_plan *p) {
+  return -2.0f * floorf(-(state->mode == MODE_CUBIC ? 2.0f : 1.0f) / find_stretch(state, p));
+}
+
+/* Fails if a filter is wider than a kernel can go. */
+static int32_t check_taps(const leat_op *op, const leati_view *x, const axis_plan *plan, leat_error *err) {
+  const resize_state *const state = leati_op_state_const(op);
+  for (int32_t d = 0; has_taps(state) && d < x->ndim; ++d) {
+    const float taps = count_taps(state, &plan[d]);
+    LEATI_TRY(
+        leati_check_rounds(leati_op_device(op), taps < (float)INT32_MAX ? (uint64_t)taps : INT32_MAX, "Resize", err));
+  }
+  return LEAT_OK;
+}
+
 static int32_t check_linear(const resize_state *state, int32_t changed, leat_error *err) {
-  return !state->linear || changed <= LINEAR_AXES_MAX
+  return state->mode != MODE_LINEAR || state->antialias || changed <= LINEAR_AXES_MAX
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                           "Resize: linear interpolation along %d dimensions; supported: up to %d", changed,
@@ -208,7 +258,7 @@ static int32_t find_nearest(const resize_state *state, const axis_plan *plan, in
     smaller = smaller || plan[d].scale < 1.0f;
   }
   *out = !state->earlier ? state->nearest : smaller ? NEAREST_CEIL : NEAREST_FLOOR;
-  return !state->earlier || state->linear || !larger || !smaller
+  return !state->earlier || state->mode == MODE_LINEAR || !larger || !smaller
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                           "Resize to nearest before version 11 of some dimensions to more and of some to less is not "
@@ -227,53 +277,114 @@ static int32_t resize_infer(const leat_op *op, const leati_call *call, leat_shap
     out[0].dims[d] = plan[d].out;
     changed += keeps_size(&plan[d], x->shape[d]) ? 0 : 1;
   }
+  LEATI_TRY(check_taps(op, x, plan, err));
   return check_linear(leati_op_state_const(op), changed, err);
 }
 
-/* Sets the coordinate transformation of one dimension. */
-static void transform(resize_args *args, uint32_t d, const axis_plan *p, uint32_t mode, int64_t in) {
+/* The coordinate transformation of one dimension. */
+static place_args transform(const axis_plan *p, uint32_t mode, int64_t in) {
   const float last = (float)(in - 1), out = (float)p->out;
-  args->shift[d] = 0;
-  args->span[d] = 1;
-  args->factor[d] = 1;
-  args->divisor[d] = p->scale;
-  args->offset[d] = 0;
+  place_args args = {.span = 1, .factor = 1, .divisor = p->scale};
   switch (mode) {
     case HALF_PIXEL_SYMMETRIC:
       /* The part that floor() took off the output is taken off both ends alike. */
-      args->shift[d] = 0.5f;
-      args->offset[d] = (float)in / 2.0f * (1.0f - out / (p->scale * (float)in));
-      args->less[d] = 0.5f;
+      args.shift = 0.5f;
+      args.offset = (float)in / 2.0f * (1.0f - out / (p->scale * (float)in));
+      args.less = 0.5f;
       break;
     case HALF_PIXEL:
-      args->shift[d] = 0.5f;
-      args->less[d] = 0.5f;
+      args.shift = 0.5f;
+      args.less = 0.5f;
       break;
     case TF_HALF_PIXEL_FOR_NN:
-      args->shift[d] = 0.5f;
+      args.shift = 0.5f;
       break;
     case PYTORCH_HALF_PIXEL:
       if (p->out > 1) {
-        args->shift[d] = 0.5f;
-        args->less[d] = 0.5f;
+        args.shift = 0.5f;
+        args.less = 0.5f;
       } else {
-        args->factor[d] = 0;
+        args.factor = 0;
       }
       break;
     case ALIGN_CORNERS:
-      args->factor[d] = p->out > 1 ? last : 0;
-      args->divisor[d] = p->out > 1 ? out - 1 : 1;
+      args.factor = p->out > 1 ? last : 0;
+      args.divisor = p->out > 1 ? out - 1 : 1;
       break;
     case TF_CROP_AND_RESIZE:
-      args->span[d] = p->roi_end - p->roi_begin;
-      args->factor[d] = p->out > 1 ? last : 0;
-      args->divisor[d] = p->out > 1 ? out - 1 : 1;
-      args->offset[d] =
+      args.span = p->roi_end - p->roi_begin;
+      args.factor = p->out > 1 ? last : 0;
+      args.divisor = p->out > 1 ? out - 1 : 1;
+      args.offset =
           p->out > 1 ? p->roi_begin * last : (float)(0.5 * (double)(p->roi_begin + p->roi_end) * (double)last);
       break;
     default:
       break;
   }
+  return args;
+}
+
+static int32_t plan_taps(const resize_state *state, leati_planner *planner, const leati_view *x, const leati_view *y,
+                         int32_t axis, const axis_plan *p, leat_error *err) {
+  const int32_t taps = (int32_t)count_taps(state, p);
+  taps_args args = {.count = (uint32_t)y->count,
+                    .inner = (uint32_t)leati_product(x->shape, axis + 1, x->ndim),
+                    .size_in = (uint32_t)x->shape[axis],
+                    .size_out = (uint32_t)y->shape[axis],
+                    .first = 1 - taps / 2,
+                    .taps = taps,
+                    .stretch = find_stretch(state, p),
+                    .a = state->cubic_a,
+                    .keep_digits = state->transformation == HALF_PIXEL_SYMMETRIC,
+                    .place = transform(p, state->transformation, x->shape[axis])};
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = LEATI_KERNEL_RESIZE_TAPS_F32,
+                   .constants.resize_taps = {.cubic = state->mode == MODE_CUBIC,
+                                             .exclude_outside = state->exclude_outside,
+                                             .normalise = state->antialias || state->exclude_outside}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({x, &args.x}),
+      LEATI_WRITES({y, &args.y}),
+      .multiplications = y->count * (uint64_t)taps};
+  leati_groups_linear(planner->device, y->count, 256, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
+/* Along one dimension after the other, the last one first. What lies between is float32. */
+static int32_t taps_plan(const resize_state *state, leati_planner *planner, const leati_call *call,
+                         const axis_plan *plan, leat_error *err) {
+  const leati_view *const input = &call->inputs[INPUT_X], *const y = &call->outputs[0];
+  const bool wide = y->type != LEAT_TYPE_FLOAT32;
+  int32_t first = input->ndim;
+  for (int32_t d = input->ndim - 1; d >= 0; --d) {
+    first = keeps_size(&plan[d], input->shape[d]) ? first : d;
+  }
+  if (first == input->ndim) {
+    return leati_plan_strided_copy(planner, input, y, err);
+  }
+  leati_view x;
+  if (wide) {
+    LEATI_TRY(leati_plan_wide(planner, input, &x, err));
+    LEATI_TRY(leati_plan_cast(planner, input, &x, err));
+  } else {
+    LEATI_TRY(leati_plan_compact(planner, input, &x, err));
+  }
+  for (int32_t d = input->ndim - 1; d >= first; --d) {
+    if (!keeps_size(&plan[d], input->shape[d])) {
+      leati_view next = x;
+      next.shape[d] = plan[d].out;
+      if (d == first && !wide) {
+        next = *y;
+      } else {
+        LEATI_TRY(leati_plan_temporary(planner, &next, err));
+        LEATI_TRY(leati_check_reach(&next, "Resize", err));
+      }
+      LEATI_TRY(plan_taps(state, planner, &x, &next, d, &plan[d], err));
+      x = next;
+    }
+  }
+  return wide ? leati_plan_cast(planner, &x, y, err) : LEAT_OK;
 }
 
 static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -287,11 +398,14 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
   leati_view x;
   uint32_t nearest;
   LEATI_TRY(find_nearest(state, plan, y->ndim, &nearest, err));
-  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[INPUT_X], &x, err));
-  if (x.count == 0 || y->count > INT32_MAX) {
+  if (call->inputs[INPUT_X].count == 0 || y->count > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
                       "Resize of an empty tensor, or to 2^31 elements, is not supported");
   }
+  if (has_taps(state)) {
+    return taps_plan(state, planner, call, plan, err);
+  }
+  LEATI_TRY(leati_plan_walkable(planner, &call->inputs[INPUT_X], &x, err));
   resize_args args = {.count = (uint32_t)y->count,
                       .outside = state->outside,
                       .keep_digits = state->transformation == HALF_PIXEL_SYMMETRIC};
@@ -317,8 +431,14 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
     if (same) {
       args.divisor[r] = 0.0f; /* says so to the kernel */
     } else {
-      transform(&args, r, &plan[d], state->transformation, x.shape[d]);
-      if (state->linear) {
+      const place_args place = transform(&plan[d], state->transformation, x.shape[d]);
+      args.shift[r] = place.shift;
+      args.span[r] = place.span;
+      args.factor[r] = place.factor;
+      args.divisor[r] = place.divisor;
+      args.offset[r] = place.offset;
+      args.less[r] = place.less;
+      if (state->mode == MODE_LINEAR) {
         args.linear_axis[linear_axes++] = r;
       }
     }
@@ -337,9 +457,9 @@ static int32_t resize_plan(const leat_op *op, leati_planner *planner, const leat
 }
 
 static bool resize_reads_view(const leat_op *op, const leati_call *call, uint32_t i) {
-  (void)op;
   (void)i;
-  return leati_view_walkable(&call->inputs[i]) && leati_view_has_rows(&call->inputs[i]);
+  return !has_taps(leati_op_state_const(op)) && leati_view_walkable(&call->inputs[i]) &&
+         leati_view_has_rows(&call->inputs[i]);
 }
 
 /* Where channels stay what they are, all else is added up in the same order. */
@@ -347,23 +467,31 @@ static leati_channels_last_use resize_channels_last(const leat_op *op, const lea
   (void)constants;
   axis_plan plan[LEAT_MAX_RANK];
   const leati_view *const x = &call->inputs[INPUT_X];
-  const bool keeps = x->ndim >= 3 && plan_axes(op, call, plan, NULL) == LEAT_OK && keeps_size(&plan[1], x->shape[1]);
+  const bool keeps = !has_taps(leati_op_state_const(op)) && x->ndim >= 3 &&
+                     plan_axes(op, call, plan, NULL) == LEAT_OK && keeps_size(&plan[1], x->shape[1]);
   return (leati_channels_last_use){.writes = keeps && x->shape[1] % 4 == 0, .requires_output_layout = 1u << INPUT_X};
 }
 
 static int32_t read_state(const leati_op_desc *desc, resize_state *state, leat_error *err) {
-  state->linear = leati_attr_is(desc, "mode", "linear");
-  if (leati_attr(desc, "mode") != NULL && !state->linear && !leati_attr_is(desc, "mode", "nearest")) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize: only the modes nearest and linear are supported");
-  }
-  if (leati_attr_int(desc, "antialias", 0) != 0) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize with antialias is not supported");
-  }
+  LEATI_TRY(leati_attr_choice(desc, "Resize", "mode", mode_names, MODE_COUNT, &state->mode, err));
+  state->antialias = leati_attr_int(desc, "antialias", 0) != 0;
+  state->exclude_outside = leati_attr_int(desc, "exclude_outside", 0) != 0;
+  state->cubic_a = leati_attr_float(desc, "cubic_coeff_a", -0.75f);
   LEATI_TRY(leati_attr_choice(desc, "Resize", "coordinate_transformation_mode", transformation_names,
                               TRANSFORMATION_COUNT, &state->transformation, err));
   LEATI_TRY(leati_attr_choice(desc, "Resize", "nearest_mode", nearest_names, 4, &state->nearest, err));
   LEATI_TRY(leati_attr_choice(desc, "Resize", "keep_aspect_ratio_policy", aspect_names, 3, &state->aspect, err));
   state->outside = leati_attr_float(desc, "extrapolation_value", 0.0f);
+  if (state->mode != MODE_CUBIC && state->exclude_outside) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: 'exclude_outside' is for the mode cubic");
+  }
+  if (state->mode == MODE_NEAREST && state->antialias) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize: 'antialias' is for the modes linear and cubic");
+  }
+  if (has_taps(state) && state->transformation == TF_CROP_AND_RESIZE) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "Resize: tf_crop_and_resize with the mode cubic or with antialias is not supported");
+  }
   return leati_attr_ints(desc, "axes", LEAT_MAX_RANK, state->axes, &state->axis_count, err);
 }
 
@@ -371,7 +499,7 @@ static int32_t resize_supports(const leati_op_def *def, leat_device *device, con
                                leat_error *err) {
   (void)def;
   (void)device;
-  resize_state state = {.linear = false};
+  resize_state state = {.mode = MODE_NEAREST};
   LEATI_TRY(read_state(desc, &state, err));
   if (state.transformation == TF_CROP_AND_RESIZE && !leati_is_given(desc, INPUT_ROI)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Resize with tf_crop_and_resize needs the input roi");
@@ -396,8 +524,11 @@ static int32_t earlier_supports(const leati_op_def *def, leat_device *device, co
                                 leat_error *err) {
   (void)def;
   (void)device;
-  resize_state state = {.linear = false};
-  return read_state(desc, &state, err);
+  resize_state state = {.mode = MODE_NEAREST};
+  LEATI_TRY(read_state(desc, &state, err));
+  return state.mode != MODE_CUBIC
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Resize: the mode cubic is not supported before version 11");
 }
 
 static int32_t earlier_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -420,6 +551,8 @@ static LEATI_TYPE(type_sizes, "sizes", LEAT_TYPE_INT64);
 static LEATI_ATTRIBUTE(attribute_scales, "scales", FLOATS);
 static LEATI_ATTRIBUTE(attribute_antialias, "antialias", INT);
 static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
+static LEATI_ATTRIBUTE(attribute_cubic_a, "cubic_coeff_a", FLOAT);
+static LEATI_ATTRIBUTE(attribute_exclude, "exclude_outside", INT);
 static LEATI_ATTRIBUTE(attribute_aspect, "keep_aspect_ratio_policy", STRING);
 static LEATI_ATTRIBUTE(attribute_extrapolation, "extrapolation_value", FLOAT);
 static LEATI_ATTRIBUTE(attribute_nearest, "nearest_mode", STRING);
@@ -448,10 +581,12 @@ static const leati_op_def ops[] = {
     LEATI_OP("Resize", "", (11, 19), (1, 4), (1, 1), .info.flags = LEAT_OP_GROWS,
              .info.host_inputs = 1u << INPUT_ROI | 1u << INPUT_SCALES | 1u << INPUT_SIZES,
              LEATI_TYPES(&type_image, &type_roi, &type_scales, &type_sizes),
-             LEATI_ATTRIBUTES(&attribute_antialias, &attribute_axes, &attribute_aspect, &attribute_extrapolation,
-                              &leati_attribute_mode, &attribute_nearest, &attribute_transformation),
+             LEATI_ATTRIBUTES(&attribute_antialias, &attribute_axes, &attribute_aspect, &attribute_cubic_a,
+                              &attribute_exclude, &attribute_extrapolation, &leati_attribute_mode, &attribute_nearest,
+                              &attribute_transformation),
              LEATI_INPUT_TYPES(0, 1, 2, 3), .state_size = sizeof(resize_state), .supports = resize_supports,
-             .create = resize_create, .infer = resize_infer, LEATI_KERNELS(LEATI_KERNELS_RESIZE), .plan = resize_plan,
+             .create = resize_create, .infer = resize_infer,
+             LEATI_KERNELS(LEATI_KERNELS_RESIZE, LEATI_KERNELS_RESIZE_TAPS), .plan = resize_plan,
              .reads_view = resize_reads_view, .channels_last = resize_channels_last),
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Resize by the nearest element or by linear interpolation along up to three dimensions. A thread computes one element.
 #include "core/kernels/reals.glsl"
+#include "resize_place.glsl"
 
 layout(local_size_x = 256) in;
 LEAT_CONSTANT(uint, LINEAR_AXES, 0);  // 0 to 3; all other dimensions take the nearest element
@@ -13,53 +14,17 @@ struct Args {
   uint rank;
   uint linear_axis[3];
   float outside;
-  uint keep_digits; // 1: coordinates are rounded once, as if they had been found in double precision
+  uint keep_digits;
   uint out_shape[8];
   int in_shape[8], in_stride[8], out_stride[8];
-  // The input coordinate of output index i is offset + (i + shift) * span * factor / divisor - less; with a divisor of
-  // 0 it is i.
+  // What place_of() finds the input coordinate of an output index by; with a divisor of 0 it is the index.
   float shift[8], span[8], factor[8], divisor[8], offset[8], less[8];
 };
 LEAT_ARGS
 
-// Upper half of a float's digits.
-float upper(float a) {
-  return uintBitsToFloat(floatBitsToUint(a) & 0xfffff000u);
-}
-
-// A quotient rounded as IEEE 754 says, so that coordinates are those of any CPU: the hardware's may be off by two
-// units, and fma() may round twice. What is left of a after q * b is found exactly, from halves, and divided once more.
-// `rest` is what rounding lost.
-float divide(float a, float b, out float rest) {
-  precise float q = a / b;
-  precise float left = 0;
-  [[unroll]] for (int i = 0; i < 2; ++i) {
-    precise const float q0 = upper(q), q1 = q - q0;
-    precise const float b0 = upper(b), b1 = b - b0;
-    left = ((a - q0 * b0) - q0 * b1 - q1 * b0) - q1 * b1;
-    if (i == 0) {
-      q = q + left / b;
-    }
-  }
-  rest = left / b;
-  return q;
-}
-
-// a + b; `rest` is what rounding lost.
-float add(float a, float b, out float rest) {
-  precise const float sum = a + b;
-  precise const float b_seen = sum - a;
-  rest = (a - (sum - b_seen)) + (b - b_seen);
-  return sum;
-}
-
-// The input coordinate of output index `index` along dimension d.
 float source(uint index, const int d) {
-  float lost, lost_too, lost_again;
-  const float scaled = divide((float(index) + args.shift[d]) * args.span[d] * args.factor[d], args.divisor[d], lost);
-  const float moved = add(args.offset[d], scaled, lost_too);
-  const float at = add(moved, -args.less[d], lost_again);
-  return args.keep_digits != 0 ? at + (lost + lost_too + lost_again) : at;
+  return place_of(index, args.shift[d], args.span[d], args.factor[d], args.divisor[d], args.offset[d], args.less[d],
+                  args.keep_digits != 0);
 }
 
 // Coordinates so near to the middle count as the middle, as in ONNX Runtime.
