@@ -127,12 +127,12 @@ def body_of_little():
 
 
 def images_between_refused():
-    """Sums and products of images between pools that Leat lacks."""
+    """Sums and products of images between norms that Leat lacks."""
     return model([
-        node("LpPool", ["x"], ["a"], "first", kernel_shape=[3, 3]),
+        node("MeanVarianceNormalization", ["x"], ["a"], "first"),
         node("Add", ["a", "a"], ["b"], "add"),
         node("Mul", ["a", "b"], ["c"], "mul"),
-        node("LpPool", ["c"], ["y"], "second", kernel_shape=[3, 3]),
+        node("MeanVarianceNormalization", ["c"], ["y"], "second"),
     ], [value("x", FLOAT, [1, 4, 8, 8])], [value("y", FLOAT, None)])
 
 

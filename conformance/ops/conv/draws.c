@@ -205,7 +205,31 @@ static void pool(leati_draw *d) {
   int64_t kernel[3];
   draw_windows(d, spatial, x + 2, kernel);
   leati_draw_input(d, leati_draw_type(d, "T"), spatial + 2, x);
+  leati_draw_attribute_int(d, "p", leati_draw_int(d, 1, 4));
   leati_draw_attributes(d);
+}
+
+static void col2im(leati_draw *d) {
+  const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
+  int64_t image[3], block[3], strides[3], dilations[3], pads[6], columns[3] = {0, leati_draw_int(d, 1, 3), 1};
+  columns[0] = leati_draw_int(d, d->empty ? 0 : 1, 2);
+  for (int32_t k = 0; k < spatial; ++k) {
+    block[k] = leati_draw_int(d, 1, 3);
+    strides[k] = leati_draw_int(d, 1, 3);
+    dilations[k] = leati_draw_int(d, 1, 2);
+    pads[k] = leati_draw_int(d, 0, 2);
+    pads[spatial + k] = leati_draw_int(d, 0, 2);
+    const int64_t reach = (block[k] - 1) * dilations[k] + 1;
+    image[k] = reach + leati_draw_int(d, 0, 4);
+    columns[1] *= block[k];
+    columns[2] *= (image[k] + pads[k] + pads[spatial + k] - reach) / strides[k] + 1;
+  }
+  leati_draw_input(d, leati_draw_type(d, "T"), 3, columns);
+  leati_draw_list(d, LEAT_TYPE_INT64, spatial, image);
+  leati_draw_list(d, LEAT_TYPE_INT64, spatial, block);
+  leati_draw_attribute_ints(d, "strides", spatial, strides);
+  leati_draw_attribute_ints(d, "dilations", spatial, dilations);
+  leati_draw_attribute_ints(d, "pads", 2 * spatial, pads);
 }
 
 static void qlinear_pool(leati_draw *d) {
@@ -222,7 +246,8 @@ const leati_draw_entry leati_draws_conv[] = {
     {"conv", "", "ConvInteger QLinearConv", NULL, conv_integer},
     {"conv", LEAT_MICROSOFT, "QLinearConv", NULL, own_qlinear_conv},
     {"conv", "leat", "QuantizedConv", NULL, quantized_conv},
-    {"conv", "", "MaxPool AveragePool", NULL, pool},
+    {"conv", "", "MaxPool AveragePool LpPool", NULL, pool},
+    {"conv", "", "Col2Im", NULL, col2im},
     {"conv", "", "GlobalAveragePool GlobalMaxPool", "*3-5", NULL},
     {"conv", LEAT_MICROSOFT, "QLinearAveragePool", NULL, qlinear_pool},
     {"conv", LEAT_MICROSOFT, "QLinearGlobalAveragePool", "*3-5", leati_draw_make_bytes},

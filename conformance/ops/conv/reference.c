@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators that slide a window over the spatial dimensions: convolutions and pools. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ops/core/bound.h"
@@ -574,6 +575,90 @@ static bool run_max_pool(leati_ref_node *node) {
   return true;
 }
 
+/* Images from columns: each element of a column is added to the pixel that it was taken from, if there is one. */
+static bool run_col2im(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0], *image = node->inputs[1], *block = node->inputs[2];
+  const int32_t spatial = (int32_t)image->count;
+  int64_t dims[LEAT_MAX_RANK] = {x->dims[0]}, places[MAX_SPATIAL], stride[MAX_SPATIAL], dilation[MAX_SPATIAL];
+  int64_t taps = 1, count = 1, begin[MAX_SPATIAL];
+  if (spatial < 1 || spatial > MAX_SPATIAL || block->count != spatial || x->rank != 3) {
+    return leati_ref_fail(node, "Col2Im: not of this form");
+  }
+  for (int32_t d = 0; d < spatial; ++d) {
+    stride[d] = leati_ref_ints_at(node, "strides", d, 1);
+    dilation[d] = leati_ref_ints_at(node, "dilations", d, 1);
+    begin[d] = leati_ref_ints_at(node, "pads", d, 0);
+    const int64_t room =
+        image->i[d] + begin[d] + leati_ref_ints_at(node, "pads", spatial + d, 0) - (block->i[d] - 1) * dilation[d] - 1;
+    if (image->i[d] < 1 || block->i[d] < 1 || stride[d] < 1 || dilation[d] < 1 || room < 0) {
+      return leati_ref_fail(node, "Col2Im: no such blocks in such images");
+    }
+    places[d] = room / stride[d] + 1;
+    taps *= block->i[d];
+    count *= places[d];
+    dims[2 + d] = image->i[d];
+  }
+  if (x->dims[1] % taps != 0 || x->dims[2] != count) {
+    return leati_ref_fail(node, "Col2Im: not so many columns");
+  }
+  dims[1] = x->dims[1] / taps;
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, x->type, 2 + spatial, dims);
+  double *const magnitude = leati_ref_alloc(y->count, sizeof(*magnitude));
+  for (int64_t k = 0; k < x->count; ++k) {
+    int64_t place[MAX_SPATIAL], tap[MAX_SPATIAL], at = k / count / taps;
+    bool inside = true;
+    leati_ref_unravel(spatial, places, k % count, place);
+    leati_ref_unravel(spatial, block->i, k / count % taps, tap);
+    for (int32_t d = 0; d < spatial; ++d) {
+      const int64_t pixel = place[d] * stride[d] - begin[d] + tap[d] * dilation[d];
+      inside = inside && pixel >= 0 && pixel < image->i[d];
+      at = at * image->i[d] + pixel;
+    }
+    if (inside) {
+      y->f[at] += x->f[k];
+      magnitude[at] += fabs(x->f[k]);
+    }
+  }
+  for (int64_t k = 0; k < y->count; ++k) {
+    y->bound[k] = leati_ref_bound_sum(taps, magnitude[k]);
+  }
+  free(magnitude);
+  return true;
+}
+
+/* The norm of a window: powers, which may each be off, added up, and a root of the sum. */
+static bool run_lp_pool(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const double p = (double)leati_ref_int(node, "p", 2);
+  window w = {0};
+  if (p < 1) {
+    return leati_ref_fail(node, "LpPool: there is no such norm");
+  }
+  if (!pool_init(node, &w)) {
+    return false;
+  }
+  window_output(node, &w, x->dims[1]);
+  const int64_t elements = window_elements(&w);
+  for (int64_t k = 0; k < node->outputs[0].count; ++k) {
+    double sum = 0, off = 0;
+    for (int64_t tap = 0; tap < w.taps; ++tap) {
+      const int64_t at = window_at(&w, k % w.places, tap);
+      const double v = at >= 0 ? fabs(x->f[k / w.places * elements + at]) : 0, power = pow(v, p);
+      sum += power;
+      off += power == 0 || p == 1 ? 0 : power * leati_ref_bound_pow(v, p) + FLT_MIN;
+    }
+    off += leati_ref_bound_sum(w.taps, sum);
+    const double value = pow(sum, 1 / p);
+    /* The root is steep where the sum is small. */
+    const double most = pow(sum + off, 1 / p), least = pow(fmax(sum - off, 0), 1 / p);
+    node->outputs[0].f[k] = value;
+    node->outputs[0].bound[k] = fmax(most - value, value - least) +
+                                (sum > 0 && p != 1 ? most * leati_ref_bound_pow(sum + off, 1 / p) : 0) + FLT_MIN;
+  }
+  return true;
+}
+
 static bool run_average_pool(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   bool with_padding = leati_ref_int(node, "count_include_pad", 0) != 0;
@@ -619,6 +704,8 @@ const leati_ref_entry leati_ref_conv[] = {
     {"MaxPool", run_max_pool},
     {"AveragePool", run_average_pool},
     {"GlobalAveragePool", run_average_pool},
+    {"LpPool", run_lp_pool},
+    {"Col2Im", run_col2im},
     {"GlobalMaxPool", run_max_pool},
     {NULL, NULL},
 };

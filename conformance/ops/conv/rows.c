@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "cases/sources.h"
-#include "ops/core/op_engine.h"
+#include "ops/core/refusal.h"
 
 #define CONV(named, attributes_given, ...)                                                                         \
   {                                                                                                                \
@@ -28,6 +28,11 @@
     .name = "AveragePool", .label = named, .since_version = 19, .attributes = attributes_given, .inputs = { \
       __VA_ARGS__                                                                                           \
     }                                                                                                       \
+  }
+
+#define LP_POOL(named, attributes_given, ...)                                                                        \
+  {                                                                                                                  \
+    .name = "LpPool", .label = named, .since_version = 22, .attributes = attributes_given, .inputs = { __VA_ARGS__ } \
   }
 
 /* The convolutions of a type of 16 bits, with each kernel: tiles of three sizes, weights one by one and in quads,
@@ -517,6 +522,55 @@ static const leati_op_spec specs[] = {
                  ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_STRING("auto_pad", "SAME_UPPER")),
                  F32(1, 3, 8, 9)),
 
+    {.name = "LpPool",
+     .label = "float32",
+     .since_version = 22,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)},
+     .inputs = {F32(2, 5, 9, 11)}},
+    LP_POOL("float16", ATTRIBUTES(A_INTS("kernel_shape", 3, 3)), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 5, 9, 11)),
+    LP_POOL("bfloat16", ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INT("p", 1)),
+            RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 2, 5, 9, 11)),
+    LP_POOL("p1", ATTRIBUTES(A_INTS("kernel_shape", 2, 3), A_INT("p", 1)), F32(1, 3, 7, 8)),
+    LP_POOL("p3", ATTRIBUTES(A_INTS("kernel_shape", 2, 3), A_INT("p", 3)), F32(1, 3, 7, 8)),
+    LP_POOL("p11", ATTRIBUTES(A_INTS("kernel_shape", 2, 3), A_INT("p", 11)), F32_RANGE(-4, 4, 1, 3, 7, 8)),
+    LP_POOL("no_number", ATTRIBUTES(A_INTS("kernel_shape", 2), A_INT("p", 3)),
+            F32_IS(DIMS(1, 1, 8), 1, NAN, 2, 3, -INFINITY, 4, INFINITY, NAN)),
+    LP_POOL("ceil", ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INT("ceil_mode", 1)),
+            F32(1, 3, 8, 10)),
+    LP_POOL("dilation", ATTRIBUTES(A_INTS("kernel_shape", 2, 2), A_INTS("dilations", 2, 3)), F32(1, 3, 9, 10)),
+    LP_POOL("larger_than_image",
+            ATTRIBUTES(A_INTS("kernel_shape", 7, 6), A_INTS("strides", 2, 3), A_INTS("pads", 1, 2, 1, 2)),
+            F32(1, 3, 4, 3)),
+    LP_POOL("3d", ATTRIBUTES(A_INTS("kernel_shape", 2, 2, 2)), F32(1, 2, 3, 4, 5)),
+    LP_POOL("no_images", ATTRIBUTES(A_INTS("kernel_shape", 2, 2)), F32(0, 3, 4, 4)),
+    CASE("LpPool", "same_lower", 11,
+         ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_STRING("auto_pad", "SAME_LOWER")),
+         F32(1, 3, 8, 9)),
+    CASE("LpPool", "version_2", 2, ATTRIBUTES(A_INTS("kernel_shape", 3), A_INTS("pads", 1, 1)), F32(2, 3, 17)),
+
+    {.name = "Col2Im",
+     .label = "float32",
+     .since_version = 18,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(2, 15, 18), LIST(5, 6), LIST(3, 1)}},
+    CASE("Col2Im", "float16", 18, ATTRIBUTES(A_INTS("pads", 1, 0, 0, 1)), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 8, 30),
+         LIST(5, 6), LIST(2, 2)),
+    CASE("Col2Im", "bfloat16", 18, NO_ATTRIBUTES, RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 2, 8, 20), LIST(5, 6),
+         LIST(2, 2)),
+    CASE("Col2Im", "strides", 18, ATTRIBUTES(A_INTS("strides", 2, 3)), F32(1, 18, 4), LIST(5, 7), LIST(3, 3)),
+    CASE("Col2Im", "dilations", 18, ATTRIBUTES(A_INTS("dilations", 1, 5), A_INTS("pads", 0, 2, 0, 1)), F32(1, 8, 20),
+         LIST(6, 6), LIST(2, 2)),
+    CASE("Col2Im", "gaps", 18, ATTRIBUTES(A_INTS("strides", 3)), F32(2, 2, 3), LIST(9), LIST(1)),
+    CASE("Col2Im", "1d", 18, NO_ATTRIBUTES, F32(2, 6, 5), LIST(7), LIST(3)),
+    CASE("Col2Im", "3d", 18, ATTRIBUTES(A_INTS("pads", 1, 0, 1, 0, 1, 0), A_INTS("strides", 1, 2, 1)), F32(1, 16, 54),
+         LIST(3, 5, 6), LIST(2, 2, 2)),
+    CASE("Col2Im", "special", 18, NO_ATTRIBUTES, F32_SPECIAL(1, 1, 2, 16), LIST(17), LIST(2)),
+    CASE("Col2Im", "no_images", 18, NO_ATTRIBUTES, F32(0, 6, 5), LIST(7), LIST(3)),
+    CASE("Col2Im", "no_channels", 18, NO_ATTRIBUTES, F32(2, 0, 5), LIST(7), LIST(3)),
+
     {.name = "GlobalAveragePool",
      .label = "float32",
      .since_version = 1,
@@ -560,6 +614,37 @@ static const leati_op_spec specs[] = {
          F32(2, 3, 7, 9)),
 };
 
+static const leati_op_spec sound_pool = LP_POOL("sound", ATTRIBUTES(A_INTS("kernel_shape", 3, 3)), F32(1, 2, 8, 9));
+static const leati_refusal wrong_pool[] = {{A_INT("p", 0)},
+                                           {A_INT("p", -1)},
+                                           {A_INT("p", INT64_MIN)},
+                                           {A_INTS("kernel_shape", 3)},
+                                           {A_INTS("kernel_shape", 3, 0)},
+                                           {A_INTS("kernel_shape", 10, 3)},
+                                           {A_INTS("strides", 0, 1)},
+                                           {A_INTS("strides", 1, INT64_MAX)},
+                                           {A_INTS("dilations", 1, -1)},
+                                           {A_INTS("pads", 1, 1)},
+                                           {A_INTS("pads", 0, 0, 0, INT64_MIN)},
+                                           {A_STRING("auto_pad", "SAME")}};
+/* Images may be larger, and the batch and the channels have any size. */
+static const leati_refusals refusals_of_pool = {
+    .sound = &sound_pool, .wrong = wrong_pool, .wrong_count = G_N_ELEMENTS(wrong_pool), .any_size = {0xf}};
+
+static const leati_op_spec sound_col2im =
+    CASE("Col2Im", "sound", 18, NO_ATTRIBUTES, F32(2, 15, 18), LIST(5, 6), LIST(3, 1));
+static const leati_refusal wrong_col2im[] = {{A_INTS("strides", 0, 1)},           {A_INTS("strides", 1)},
+                                             {A_INTS("strides", INT64_MAX, 1)},   {A_INTS("dilations", 3, 1)},
+                                             {A_INTS("dilations", 1, INT64_MIN)}, {A_INTS("pads", 1, 1)},
+                                             {A_INTS("pads", 1, 0, 0, 0)},        {A_INTS("pads", -1, 0, 0, 0)},
+                                             {A_INTS("pads", INT64_MAX, 0, 0, 0)}};
+static const leati_refusals refusals_of_col2im = {
+    .sound = &sound_col2im, .wrong = wrong_col2im, .wrong_count = G_N_ELEMENTS(wrong_col2im), .any_size = {1u << 0}};
+
+static const leat_case hostile[] = {{REFUSALS("LpPool", "refused", &refusals_of_pool)},
+                                    {REFUSALS("Col2Im", "refused", &refusals_of_col2im)}};
+
 void leati_rows_conv(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
+  leati_case_list_add(list, hostile, G_N_ELEMENTS(hostile));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool; com.microsoft's QLinearAveragePool, QLinearGlobalAveragePool.
- */
+/* MaxPool, AveragePool, LpPool, GlobalMaxPool, GlobalAveragePool; com.microsoft's QLinearAveragePool,
+ * QLinearGlobalAveragePool. */
 #include "core/status.h"
 #include "ops/conv/window.h"
 #include "ops/core/attribute.h"
@@ -10,11 +10,12 @@
 #include "ops/elementwise/scaled.h"
 #include "ops/reduce/reduce.h"
 
-enum { MAX_POOL, AVERAGE_POOL };
+enum { MAX_POOL, AVERAGE_POOL, LP_POOL };
 
 typedef struct pool_state {
   leati_window window;
   bool count_padding;
+  float p; /* of LpPool */
 } pool_state;
 
 /* Argument record of kernels/pool.comp. */
@@ -28,6 +29,7 @@ typedef struct pool_args {
   int32_t padded[3]; /* where padding ends */
   int32_t kernel[3], stride[3], dilation[3], pad[3];
   leati_divider per_dilation[3];
+  float p;
 } pool_args;
 
 /* Lays the window over the image, and refuses what the kernel cannot count: coordinates are computed in 32 bits,
@@ -84,6 +86,7 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
                     .per_height = leati_divider_of((uint32_t)fit.out[1]),
                     .per_width = leati_divider_of((uint32_t)fit.out[2])};
   args.per_four = leati_divider_of(args.fours);
+  args.p = state->p;
   for (int32_t d = 0; d < 3; ++d) {
     args.size[d] = (int32_t)fit.in[d];
     args.padded[d] = (int32_t)(fit.in[d] + fit.pad_end[d]);
@@ -95,7 +98,7 @@ static int32_t pool_plan(const leat_op *op, leati_planner *planner, const leati_
   }
   const uint32_t average = leati_op_def_of(op)->param == AVERAGE_POOL;
   leati_dispatch_desc dispatch = {
-      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_POOL, x.type),
+      .pipeline = {.kernel = leati_kernel_find(leati_op_def_of(op)->kernels[0], x.type),
                    .constants.pool = {.average = average, .last = last, .count_padding = state->count_padding}},
       .args = &args,
       .args_size = sizeof(args),
@@ -117,6 +120,10 @@ static int32_t pool_supports(const leati_op_def *def, leat_device *device, const
   (void)device;
   leati_window window;
   LEATI_TRY(leati_window_read(desc, &window, err));
+  if (def->param == LP_POOL && leati_attr_int(desc, "p", 2) < 1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "LpPool: a norm of 'p' = %lld; p is 1 or more",
+                      (long long)leati_attr_int(desc, "p", 2));
+  }
   return window.kernel_count != 0
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: attribute kernel_shape is missing", def->info.name);
@@ -125,9 +132,11 @@ static int32_t pool_supports(const leati_op_def *def, leat_device *device, const
 static int32_t pool_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   pool_state *state = leati_op_state(op);
   state->count_padding = leati_attr_int(desc, "count_include_pad", 0) != 0;
+  state->p = (float)leati_attr_int(desc, "p", 2);
   return leati_window_read(desc, &state->window, err);
 }
 
+static LEATI_ATTRIBUTE(attribute_p, "p", INT);
 static LEATI_ATTRIBUTE(attribute_ceil_mode, "ceil_mode", INT);
 static LEATI_ATTRIBUTE(attribute_count_include_pad, "count_include_pad", INT);
 
@@ -221,6 +230,13 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(pool_state), .param = AVERAGE_POOL, .least_rank = 3,
              .most_rank = 2 + LEATI_WINDOW_RANK, .supports = pool_supports, .create = pool_create, .infer = pool_infer,
              LEATI_KERNELS(LEATI_KERNELS_POOL), .plan = pool_plan, .channels_last = pool_channels_last),
+    LEATI_OP(
+        "LpPool", "", (2, 22), (1, 1), (1, 1), LEATI_TYPES(&leati_type_real),
+        LEATI_ATTRIBUTES(&leati_attribute_auto_pad, &attribute_ceil_mode, &leati_attribute_dilations,
+                         &leati_attribute_kernel_shape, &attribute_p, &leati_attribute_pads, &leati_attribute_strides),
+        .state_size = sizeof(pool_state), .param = LP_POOL, .least_rank = 3, .most_rank = 2 + LEATI_WINDOW_RANK,
+        .supports = pool_supports, .create = pool_create, .infer = pool_infer, LEATI_KERNELS(LEATI_KERNELS_LP_POOL),
+        .plan = pool_plan, .channels_last = pool_channels_last),
     GLOBAL_POOL("GlobalAveragePool", LEATI_REDUCE_MEAN),
     GLOBAL_POOL("GlobalMaxPool", LEATI_REDUCE_MAX),
     LEATI_OP("QLinearAveragePool", "com.microsoft", (1, 1), (2, 5), (1, 1),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Convolutions, pools, and what goes with them.
-leat_room(FAMILIES conv conv_integer squeeze_excite pool
+leat_room(FAMILIES col2im conv conv_integer squeeze_excite pool
   SOURCES conv_shape conv_transpose_gemm window)
 
 set(types F32 F16 BF16)
@@ -38,8 +38,11 @@ foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;64;16;16")
   leat_kernel(conv_last_${extent} conv_matrix.comp MATRICES TYPES ${multiplied} ${constants}
     DEFINES CHANNELS_LAST ${part} MATRIX_STEP=${step})
 endforeach()
+leat_kernel(col2im col2im.comp TYPES F32 F16 BF16)
 leat_kernel(unfold unfold.comp)
 leat_kernel(unfold_last unfold_last.comp CONSTANTS SIXTEENS)
 leat_kernel(squeeze_excite squeeze_excite.comp TYPES F32 F16 BF16 CONSTANTS QUADS ACTIVATION GATE_ACTIVATION)
 
-leat_kernel(pool pool.comp TYPES F32 F16 BF16 I8 U8 CONSTANTS AVERAGE LAST COUNT_PADDING)
+set(constants CONSTANTS AVERAGE LAST COUNT_PADDING)
+leat_kernel(pool pool.comp TYPES F32 F16 BF16 I8 U8 ${constants})
+leat_kernel(lp_pool pool.comp TYPES F32 F16 BF16 ${constants} DEFINES NORM)

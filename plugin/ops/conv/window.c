@@ -37,13 +37,17 @@ static int32_t read_list(const leati_op_desc *desc, const char *name, uint32_t p
   return LEAT_OK;
 }
 
-int32_t leati_window_read(const leati_op_desc *desc, leati_window *out, leat_error *err) {
+int32_t leati_window_read_lists(const leati_op_desc *desc, leati_window *out, leat_error *err) {
   *out = (leati_window){.stride = {1, 1, 1}, .dilation = {1, 1, 1}};
   LEATI_TRY(read_list(desc, "kernel_shape", 1, 1, out->kernel, &out->rank, err));
   out->kernel_count = out->rank;
   LEATI_TRY(read_list(desc, "strides", 1, 1, out->stride, &out->rank, err));
   LEATI_TRY(read_list(desc, "dilations", 1, 1, out->dilation, &out->rank, err));
-  LEATI_TRY(read_list(desc, "pads", 2, 0, out->pad, &out->rank, err));
+  return read_list(desc, "pads", 2, 0, out->pad, &out->rank, err);
+}
+
+int32_t leati_window_read(const leati_op_desc *desc, leati_window *out, leat_error *err) {
+  LEATI_TRY(leati_window_read_lists(desc, out, err));
   const int32_t given = desc->inputs[0].ndim;
   if (out->rank != 0 && given >= 0 && given != 2 + (int32_t)out->rank) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,

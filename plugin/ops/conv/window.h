@@ -46,6 +46,10 @@ typedef struct leati_window_fit {
 extern const leat_op_attribute leati_attribute_auto_pad, leati_attribute_dilations, leati_attribute_kernel_shape;
 extern const leat_op_attribute leati_attribute_pads, leati_attribute_strides;
 
+/** Reads kernel_shape, strides, dilations and pads, whatever rank the first input has.
+ * @errors as leati_window_read() */
+int32_t leati_window_read_lists(const leati_op_desc *desc, leati_window *out, leat_error *err);
+
 /** Reads the attributes.
  * @errors INVALID_ARGUMENT: values that make no sense; NOT_SUPPORTED: more than three spatial dimensions */
 int32_t leati_window_read(const leati_op_desc *desc, leati_window *out, leat_error *err);

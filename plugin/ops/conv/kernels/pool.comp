@@ -1,8 +1,8 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Maximum and average over a window that moves over an image of one to three spatial dimensions: an invocation has one
-// channel of a pixel or, in NHWC layout (LAST), four. Bytes, of which there is no
-// average, are compared as float32, which holds them all.
+// Maximum and average, or with NORM an Lp norm, over a window that moves over an image of one to three spatial dimensions:
+// an invocation has one channel of a pixel or, in NHWC layout (LAST), four. Bytes, of which there is no average, are
+// compared as float32, which holds them all.
 #include "core/kernels/divider.glsl"
 #include "core/kernels/reals.glsl"
 #include "core/kernels/math.glsl"
@@ -39,8 +39,21 @@ struct Args {
   int padded[3]; // where padding ends; what a window reaches beyond it does not count
   int kernel[3], stride[3], dilation[3], pad[3];
   Divider per_dilation[3];
+  float p; // of NORM
 };
 LEAT_ARGS
+
+#if defined(NORM)
+// What adds up to the p-th power of a norm, and the norm.
+vec4 to_power(vec4 x) {
+  x = abs(x);
+  return args.p == 1.0   ? x
+         : args.p == 2.0 ? x * x
+                         : vec4(leat_pow(x.x, args.p), leat_pow(x.y, args.p), leat_pow(x.z, args.p),
+                                leat_pow(x.w, args.p));
+}
+float root_of(float x) { return args.p == 1.0 ? x : leat_pow(x, 1.0 / args.p); }
+#endif
 
 // Steps of the dilation along dimension `d` that a distance takes.
 int steps_over(int distance, int d) {
@@ -85,13 +98,19 @@ void main() {
     for (int ky = along_y[0]; ky < along_y[1]; ++ky) {
       const int line = (z * args.size[1] + y0 + ky * args.dilation[1]) * args.size[2] + x0;
       for (int kx = along_x[0]; kx < along_x[1]; ++kx) {
-        const vec4 value = fetch(first + uint(line + kx * args.dilation[2]), i - pixels * args.fours);
+        vec4 value = fetch(first + uint(line + kx * args.dilation[2]), i - pixels * args.fours);
+#if defined(NORM)
+        value = to_power(value);
+#endif
         top = max(top, value);
         any_nan = bvec4(uvec4(any_nan) | uvec4(isnan4(value)));
         sum += value;
       }
     }
   }
+#if defined(NORM)
+  const vec4 result = vec4(root_of(sum.x), root_of(sum.y), root_of(sum.z), root_of(sum.w));
+#else
   // With padding a window may have more elements than an int counts.
   float found = float(max(along_x[1] - along_x[0], 0)) * float(max(along_y[1] - along_y[0], 0)) *
                 float(max(along_z[1] - along_z[0], 0));
@@ -100,6 +119,7 @@ void main() {
             float(taps_before(x0, args.padded[2], 2));
   }
   const vec4 result = AVERAGE != 0 ? sum / found : mix(top, vec4(leat_nan()), any_nan);
+#endif
   if (LAST != 0) {
     REALS4(args.y).v[pixels * args.pitch_out + (i - pixels * args.fours)] = NARROW4(result);
   } else {
