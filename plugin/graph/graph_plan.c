@@ -158,15 +158,18 @@ static int32_t place_picked(planning *p, leat_error *err) {
   return leati_aliasing_run(&p->aliasing, err);
 }
 
-/* Puts images into NHWC layout and orders constants, where that is good: only kernels for
- * matrix hardware gain by it. */
+/* Puts images into NHWC layout, by which only kernels for matrix hardware gain, and orders constants, where that is
+ * good. */
 static int32_t lay_channels(planning *p, leat_error *err) {
   const leat_device *const device = p->graph->device;
-  const leati_layout layout = {
-      .graph = p->graph, .nodes = p->nodes, .live = p->live, .at = p->aliasing.at, .inference = &p->inference};
+  const leati_layout layout = {.graph = p->graph,
+                               .nodes = p->nodes,
+                               .live = p->live,
+                               .at = p->aliasing.at,
+                               .inference = &p->inference,
+                               .images = device->physical->matrix.m != 0 || device->physical->matrix_bfloat16.m != 0};
   uint32_t *const count = &p->plan->figures.fusion_counts[LEATI_FUSION_CHANNELS_LAST];
-  const bool matrices = device->physical->matrix.m != 0 || device->physical->matrix_bfloat16.m != 0;
-  if (!p->lays || !matrices || (device->fusions_off >> LEATI_FUSION_CHANNELS_LAST & 1u) != 0) {
+  if (!p->lays || (device->fusions_off >> LEATI_FUSION_CHANNELS_LAST & 1u) != 0) {
     return LEAT_OK;
   }
   LEATI_TRY(leati_layout_run(&layout, p->ordered, count, err));

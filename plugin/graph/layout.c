@@ -79,7 +79,8 @@ static int32_t ask(const work *w, leat_error *err) {
   for (uint32_t n = 0; n < w->layout->graph->node_count; ++n) {
     const leati_node *const node = &w->layout->nodes[n];
     const leati_op_def *const def = node->op->def;
-    if (!w->layout->live[n] || (def->channels_last == NULL && def->transposes == NULL)) {
+    const bool of_images = w->layout->images && def->channels_last != NULL;
+    if (!w->layout->live[n] || (!of_images && def->transposes == NULL)) {
       continue;
     }
     leati_arguments a;
@@ -91,9 +92,8 @@ static int32_t ask(const work *w, leat_error *err) {
         a.outputs[o] = y != LEAT_GRAPH_NO_VALUE ? w->values[y].view : (leati_view){0};
       }
       const uint32_t constants = constants_of(w, node);
-      w->uses[n] = def->channels_last != NULL
-                       ? def->channels_last(node->op, &a.call, constants)
-                       : (leati_channels_last_use){.orders = def->transposes(node->op, &a.call, constants)};
+      w->uses[n] = of_images ? def->channels_last(node->op, &a.call, constants)
+                             : (leati_channels_last_use){.orders = def->transposes(node->op, &a.call, constants)};
     }
     leati_arguments_end(&a);
     LEATI_TRY(status);

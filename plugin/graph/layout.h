@@ -18,6 +18,7 @@ typedef struct leati_layout {
   leati_alias *at; /**< by value, as leati_aliasing_run() left them: nothing is joined yet. What is laid lies in
                               itself, until leati_aliasing_join() */
   leati_inference *inference; /**< of all values; the views of those that are laid so get such strides */
+  bool images;                /**< images may be in NHWC layout; else constants alone take another order */
 } leati_layout;
 
 /** Lays images so, and counts them. `ordered`: by node, takes a bit for each input that is a constant and is to be

@@ -602,6 +602,15 @@ static void parts_by_any_numbers(network *n) {
   }
 }
 
+/* The weights of the states, a constant, are kept as the kernel reads them. */
+static void one_step(network *n) {
+  static const leat_attribute units = {
+      .struct_size = sizeof(units), .type = LEAT_ATTRIBUTE_INT, .name = "hidden_size", .i = 8};
+  static const leat_attribute *const of_units[] = {&units};
+  const uint32_t x = add_input(n, SHAPE(1, 2, 9)), w = add_constant(n, SHAPE(1, 32, 9));
+  add_output(n, with(n, of_units, NODE(n, "LSTM", 14, x, w, add_constant(n, SHAPE(1, 32, 8)))));
+}
+
 /* What each takes of the device, however its inputs and outputs lie. */
 static const struct {
   const char *name;
@@ -642,6 +651,7 @@ static const struct {
     {"parts_by_any_numbers", parts_by_any_numbers, 5, 0},
     {"views_side_by_side", views_side_by_side, 3, 0},
     {"views_of_all_kinds_side_by_side", views_of_all_kinds_side_by_side, 6, 0},
+    {"one_step", one_step, 2, 0},
 };
 
 /* What an operator only picks from its input is read where it lies, by those that can; others are given a copy. */
