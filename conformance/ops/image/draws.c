@@ -94,9 +94,21 @@ static void grid_sample(leati_draw *d) {
   }
 }
 
+static void affine_grid(leati_draw *d) {
+  const int32_t spatial = (int32_t)leati_draw_int(d, 2, 3);
+  int64_t size[5] = {leati_draw_int(d, d->empty ? 0 : 1, 3), leati_draw_int(d, 1, 3)};
+  for (int32_t k = 0; k < spatial; ++k) {
+    size[2 + k] = leati_draw_int(d, d->empty ? 0 : 1, 6);
+  }
+  leati_draw_input(d, leati_draw_type(d, "T1"), 3, (const int64_t[]){size[0], spatial, spatial + 1})->plain = true;
+  leati_draw_list(d, LEAT_TYPE_INT64, spatial + 2, size);
+  leati_draw_attribute_int(d, "align_corners", leati_draw_int(d, 0, 1));
+}
+
 const leati_draw_entry leati_draws_image[] = {
     {"conv", "", "Resize Upsample", NULL, resize},
     {"conv", "", "GridSample", NULL, grid_sample},
+    {"conv", "", "AffineGrid", NULL, affine_grid},
     {"conv", LEAT_MICROSOFT, "GridSample", NULL, grid_sample},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -461,9 +461,43 @@ static bool run_grid_sample(leati_ref_node *node) {
   return true;
 }
 
+/* ---- AffineGrid ------------------------------------------------------------------------------------------------- */
+
+static bool run_affine_grid(leati_ref_node *node) {
+  const leati_ref_tensor *theta = node->inputs[0], *size = node->inputs[1];
+  const bool aligned = leati_ref_int(node, "align_corners", 0) != 0;
+  const int32_t spatial = (int32_t)size->count - 2;
+  int64_t dims[LEAT_MAX_RANK] = {theta->dims[0]};
+  if (spatial < 2 || spatial > 3 || theta->rank != 3 || theta->dims[0] != size->i[0] || theta->dims[1] != spatial ||
+      theta->dims[2] != spatial + 1) {
+    return leati_ref_fail(node, "AffineGrid: not of this form");
+  }
+  for (int32_t d = 0; d < spatial; ++d) {
+    dims[1 + d] = size->i[2 + d];
+  }
+  dims[1 + spatial] = spatial;
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, theta->type, spatial + 2, dims);
+  for (int64_t k = 0; k < y->count; ++k) {
+    int64_t index[LEAT_MAX_RANK];
+    leati_ref_unravel(y->rank, dims, k, index);
+    const double *const row = &theta->f[(index[0] * spatial + index[1 + spatial]) * (spatial + 1)];
+    double sum = row[spatial], magnitude = fabs(row[spatial]);
+    for (int32_t d = 0; d < spatial; ++d) {
+      /* The last dimension comes first. */
+      const int64_t n = dims[spatial - d], steps = aligned ? n - 1 : n;
+      const double lies = steps == 0 ? 1 : (double)(2 * index[spatial - d] + (aligned ? 0 : 1) - steps) / (double)steps;
+      sum += row[d] * lies;
+      magnitude += fabs(row[d] * lies);
+    }
+    y->f[k] = sum;
+    /* Places are off by three units: a quotient, and what is taken off it. */
+    y->bound[k] = leati_ref_bound_sum(spatial + 1, magnitude) + 4 * LEATI_REF_ULP * magnitude;
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_image[] = {
-    {"Resize", run_resize},
-    {"Upsample", run_resize},
-    {"GridSample", run_grid_sample},
-    {NULL, NULL},
+    {"AffineGrid", run_affine_grid}, {"Resize", run_resize}, {"Upsample", run_resize},
+    {"GridSample", run_grid_sample}, {NULL, NULL},
 };

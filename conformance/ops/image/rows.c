@@ -250,6 +250,23 @@ static const leati_op_spec specs[] = {
     SAMPLE("no_channels", 22, 0, "linear", "zeros", 0, F32(2, 0, 5, 7), F32(2, 3, 4, 2)),
     SAMPLE("no_places", 22, 0, "linear", "zeros", 0, F32(2, 3, 5, 7), F32(2, 0, 4, 2)),
 
+    {.name = "AffineGrid",
+     .label = "float32",
+     .since_version = 20,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .inputs = {F32(3, 2, 3), LIST(3, 2, 5, 7)}},
+    CASE("AffineGrid", "aligned", 20, ATTRIBUTES(A_INT("align_corners", 1)), F32(3, 2, 3), LIST(3, 2, 5, 7)),
+    CASE("AffineGrid", "3d", 20, NO_ATTRIBUTES, F32(2, 3, 4), LIST(2, 1, 3, 4, 5)),
+    CASE("AffineGrid", "3d_aligned", 20, ATTRIBUTES(A_INT("align_corners", 1)), F32(2, 3, 4), LIST(2, 1, 3, 4, 5)),
+    CASE("AffineGrid", "float16", 20, NO_ATTRIBUTES, RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 2, 3), LIST(2, 1, 4, 5)),
+    CASE("AffineGrid", "bfloat16", 20, ATTRIBUTES(A_INT("align_corners", 1)),
+         RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 2, 2, 3), LIST(2, 1, 4, 5)),
+    CASE("AffineGrid", "one_pixel", 20, NO_ATTRIBUTES, F32(2, 2, 3), LIST(2, 1, 1, 1)),
+    CASE("AffineGrid", "one_pixel_aligned", 20, ATTRIBUTES(A_INT("align_corners", 1)), F32(2, 2, 3), LIST(2, 1, 1, 4)),
+    CASE("AffineGrid", "no_images", 20, NO_ATTRIBUTES, F32(0, 2, 3), LIST(0, 1, 4, 5)),
+    CASE("AffineGrid", "no_pixels", 20, NO_ATTRIBUTES, F32(2, 2, 3), LIST(2, 1, 0, 5)),
+
     /* Before version 11. */
     {.name = "Upsample",
      .label = "nearest",
@@ -299,7 +316,13 @@ static const leati_refusal wrong_resize[] = {{A_STRING("mode", "lanczos")},
 /* Images may have any size. */
 static const leati_refusals refusals_of_resize = {
     .sound = &sound_resize, .wrong = wrong_resize, .wrong_count = G_N_ELEMENTS(wrong_resize), .any_size = {0xf}};
-static const leat_case hostile[] = {{REFUSALS("Resize", "refused", &refusals_of_resize)}};
+
+static const leati_op_spec sound_affine =
+    CASE("AffineGrid", "sound", 20, NO_ATTRIBUTES, F32(3, 2, 3), LIST(3, 2, 5, 7));
+static const leati_refusals refusals_of_affine = {.sound = &sound_affine};
+
+static const leat_case hostile[] = {{REFUSALS("Resize", "refused", &refusals_of_resize)},
+                                    {REFUSALS("AffineGrid", "refused", &refusals_of_affine)}};
 
 void leati_rows_image(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));
