@@ -224,6 +224,34 @@ def group_query():
     yield case("norms", of(norm(q, norms[0]), norm(k, norms[1]), causal(S, P + S, P)), *[None] * 7, *norms, cpu=False)
 
 
+def evicting():
+    """GroupQueryAttention whose cache has room for a window: prompts and what goes on from them, by many positions."""
+    groups = 2
+    for name, window, capacity, before, new in (("prompt", 3, 4, 0, S), ("short_prompt", 5, P + S, 0, S),
+                                                ("one", 4, 4, 9, 1), ("slack", 3, 6, 11, 1), ("several", 3, 4, 9, S)):
+        total = before + new
+
+        def resident(count, window=window, capacity=capacity):
+            step = capacity - window + 1
+            return count - step * max(0, -(-(count - capacity) // step))
+
+        query = draw(1, new, N * groups * H)
+        keys, values = (draw(1, groups, total, H) for _ in range(2))
+        past = [np.full((1, groups, capacity, H), 7, np.float32) for _ in range(2)]
+        for cache, x in zip(past, (keys, values)):
+            cache[:, :, :resident(before)] = x[:, :, before - resident(before):before]
+        seen = np.arange(total) - np.arange(before, total)[:, None]
+        added = np.where((seen > 0) | (seen <= -window), -np.inf, 0.0)
+        q = query.reshape(1, new, -1, H).transpose(0, 2, 1, 3).astype(np.float64)
+        wanted = [attend(q, *(x.repeat(N, 1) for x in (keys, values)), added),
+                  *(x[:, :, total - resident(total):] for x in (keys, values))]
+        yield Case(f"evicting_{name}", "GroupQueryAttention",
+                   [query, *(side_by_side(x[:, :, before:]) for x in (keys, values)), *past,
+                    np.array([total - 1], np.int32), np.array(total, np.int32)],
+                   {"num_heads": N * groups, "kv_num_heads": groups, "local_window_size": window,
+                    "sliding_window_cache": 1}, wanted, True, [6])
+
+
 def run_cpu(model, feeds):
     return ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)
 
@@ -231,7 +259,7 @@ def run_cpu(model, feeds):
 def main():
     devices = on_leat.devices_of_command_line(__doc__.splitlines()[3])
     wrong, count, worst = 0, 0, {}
-    for case in [*projected(), *multi_head(), *group_query()]:
+    for case in [*projected(), *multi_head(), *group_query(), *evicting()]:
         for floats in (np.float32, np.float16):
             model, feeds = case.model(floats)
             got = on_leat.session(model, devices).run(None, feeds)

@@ -304,7 +304,10 @@ static void group_query(leati_draw *d) {
   const int64_t size = head_size(d, 2);
   const int64_t fresh = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 3);
   const int64_t total = fresh + (leati_draw_chance(d, 60) ? leati_draw_int(d, 0, 40) : 0);
-  const int64_t past = leati_draw_chance(d, 50) ? total - fresh : leati_draw_int(d, 0, 50);
+  const bool evicts = leati_draw_chance(d, 20);
+  const int64_t past = evicts                     ? leati_draw_int(d, 1, 20)
+                       : leati_draw_chance(d, 50) ? total - fresh
+                                                  : leati_draw_int(d, 0, 50);
   const bool packed = leati_draw_chance(d, 40);
   const bool rotates = leati_draw_chance(d, 60);
   const int64_t all = packed ? heads + 2 * shared : heads;
@@ -341,16 +344,19 @@ static void group_query(leati_draw *d) {
   if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_int(d, "rotary_interleaved", 1);
   }
-  if (leati_draw_chance(d, 40)) {
+  if (evicts) {
+    leati_draw_attribute_int(d, "local_window_size", leati_draw_int(d, 1, past + leati_draw_chance(d, 5)));
+    leati_draw_attribute_int(d, "sliding_window_cache", 1);
+  } else if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_int(d, "local_window_size", leati_draw_int(d, 1, 40));
   } else {
     leati_draw_attribute_int(d, "causal", leati_draw_chance(d, 70));
   }
   /* What asks for nothing, but for epsilons of norms that are not there. */
-  static const char *const numbers[] = {"sliding_window_cache", "qk_output", "kv_cache_bit_width"};
+  static const char *const numbers[] = {"kv_cache_bit_width", "qk_output", "sliding_window_cache"};
   static const char *const epsilons[] = {"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"};
   if (leati_draw_chance(d, 20)) {
-    leati_draw_attribute_int(d, numbers[leati_draw_int(d, 0, 2)], 0);
+    leati_draw_attribute_int(d, numbers[leati_draw_int(d, 0, evicts ? 1 : 2)], 0);
   }
   if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_float(d, epsilons[leati_draw_int(d, 0, 2)], 1e-5);

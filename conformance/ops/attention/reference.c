@@ -932,6 +932,44 @@ static bool has_optional(const leati_ref_node *node, const attention *a, int64_t
          (sinks == NULL || (sinks->rank == 1 && sinks->dims[0] == q->heads));
 }
 
+/* Positions of a batch at most that a cache of a window counts to. */
+#define TOTAL_MAX (1 << 30)
+
+/* Of so many positions, how many of the last ones are in a cache that has room for a window. */
+static int64_t resident(const leati_ref_node *node, int64_t capacity, int64_t total) {
+  const int64_t step = capacity - leati_ref_int(node, "local_window_size", -1) + 1;
+  const int64_t over = total - capacity;
+  return over <= 0 ? total : total - step * ((over + step - 1) / step);
+}
+
+/* How many keys each batch has when `fresh` new ones lie behind those in such a cache. */
+static void count_resident(const leati_ref_node *node, const attention *a, int64_t capacity, leati_ref_tensor *out) {
+  leati_ref_tensor_init(out, LEATI_REF_INT32, 1, (const int64_t[1]){a->q.batch});
+  for (int64_t b = 0; b < a->q.batch; ++b) {
+    out->i[b] = resident(node, capacity, keys_of(a, b) - a->q.positions) + a->q.positions;
+  }
+}
+
+/* Of keys or values with the new ones behind those in such a cache, what stays in it; `x` becomes that. `a` counts all
+ * positions of a batch. */
+static void keep_resident(const leati_ref_node *node, const attention *a, int64_t capacity, leati_ref_tensor *x) {
+  leati_ref_tensor kept = {0};
+  leati_ref_tensor_init(&kept, x->type, 4, (const int64_t[4]){x->dims[0], x->dims[1], capacity, x->dims[3]});
+  for (int64_t i = 0; i < kept.count; ++i) {
+    int64_t at[4];
+    leati_ref_unravel(4, kept.dims, i, at);
+    const int64_t total = keys_of(a, at[0]);
+    const int64_t stay = resident(node, capacity, total);
+    if (at[2] < stay) {
+      at[2] += resident(node, capacity, total - a->q.positions) + a->q.positions - stay;
+      kept.f[i] = x->f[element_of(x, at)];
+      kept.bound[i] = x->bound[element_of(x, at)];
+    }
+  }
+  leati_ref_tensor_clear(x);
+  *x = kept;
+}
+
 /* Rotates, puts keys and values behind earlier ones, and attends. All new: nothing of the earlier ones counts, and a
  * batch may have fewer keys than there are new ones; else its last key is the last new one. */
 static bool run_group_query(leati_ref_node *node) {
@@ -958,30 +996,48 @@ static bool run_group_query(leati_ref_node *node) {
   }
   const int64_t fresh = a.q.positions;
   const int64_t past = past_key != NULL ? past_key->dims[2] : 0;
-  const int64_t room = total->i[0] > past ? total->i[0] : past;
-  const int64_t before = past < room - fresh ? past : room - fresh;
+  const bool evicts = leati_ref_int(node, "sliding_window_cache", 0) != 0;
   a.ends = total->i[0] != fresh;
+  const int64_t room = evicts ? fresh + (a.ends ? past : 0) : total->i[0] > past ? total->i[0] : past;
+  const int64_t before = past < room - fresh ? past : room - fresh;
   a.least = a.ends ? fresh : 0;
-  a.most = a.ends ? before + fresh : fresh;
+  a.most = !a.ends ? fresh : evicts ? TOTAL_MAX : before + fresh;
+  if (evicts && (past_key == NULL || a.before < 1 || past < a.before || a.mask != NULL || fresh == 0)) {
+    return leati_ref_fail(node, "%s: no cache of a window", node->name);
+  }
   a.before = a.before > 0 ? a.before - 1 : -1;
   a.scale = a.scale != 0 ? a.scale : 1 / sqrt((double)a.q.size);
   leati_ref_tensor rotated[2] = {0};
   leati_ref_tensor normal[2] = {0};
   leati_ref_tensor present[2] = {0};
-  attention used = a;
-  used.lengths = a.ends ? a.lengths : NULL;
+  leati_ref_tensor keys = {0};
   const bool rotates = leati_ref_int(node, "do_rotary", 0) != 0;
   const leati_ref_tensor *norms[2] = {leati_ref_input(node, 14), leati_ref_input(node, 15)};
   set_type(&a, node->inputs[0]->type);
   if ((norms[0] == NULL) != (norms[1] == NULL)) {
     return leati_ref_fail(node, "%s: one norm", node->name);
   }
-  const bool done = (norms[0] == NULL || (normalise(node, norms[0], "q_norm_epsilon", &a.q, &normal[0]) &&
-                                          normalise(node, norms[1], "k_norm_epsilon", &a.k, &normal[1]))) &&
-                    (!rotates || (rotate(node, &a, &a.q, &rotated[0]) && rotate(node, &a, &a.k, &rotated[1]))) &&
-                    append(node, &used, past_key, &a.k, room, fresh, &present[0]) &&
+  const attention all = a;
+  if (evicts && a.ends) {
+    count_resident(node, &all, past, &keys);
+  }
+  const bool prepared = (norms[0] == NULL || (normalise(node, norms[0], "q_norm_epsilon", &a.q, &normal[0]) &&
+                                              normalise(node, norms[1], "k_norm_epsilon", &a.k, &normal[1]))) &&
+                        (!rotates || (rotate(node, &all, &a.q, &rotated[0]) && rotate(node, &all, &a.k, &rotated[1])));
+  if (keys.count != 0) {
+    a.lengths = &keys;
+    a.added = 0;
+    a.most = room;
+  }
+  attention used = a;
+  used.lengths = a.ends ? a.lengths : NULL;
+  const bool done = prepared && append(node, &used, past_key, &a.k, room, fresh, &present[0]) &&
                     append(node, &used, past_value, &a.v, room, fresh, &present[1]) && attend_all(node, &a);
+  for (uint32_t i = 0; i < 2 && done && evicts; ++i) {
+    keep_resident(node, &all, past, &present[i]);
+  }
   give_present(node, done, present);
+  leati_ref_tensor_clear(&keys);
   leati_ref_tensor_clear(&rotated[0]);
   leati_ref_tensor_clear(&rotated[1]);
   leati_ref_tensor_clear(&normal[0]);

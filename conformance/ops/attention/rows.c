@@ -69,6 +69,7 @@
   }
 /* What attention of groups needs: heads; how many keys each batch and the longest has; angles of a type. */
 #define GROUPS(q, kv) A_INT("num_heads", q), A_INT("kv_num_heads", kv)
+#define WINDOW(size) A_INT("local_window_size", size), A_INT("sliding_window_cache", 1)
 #define ENDS(total, batches, ...) I32_IS(DIMS(batches), __VA_ARGS__), I32_IS(DIMS(1), total)
 #define ANGLES(t, positions, pairs) RANGE_OF(t, -1, 1, positions, pairs), RANGE_OF(t, -1, 1, positions, pairs)
 #define FUSED(named, views, attributes_given, ...)                                                     \
@@ -588,6 +589,30 @@ static const leati_op_spec specs[] = {
           F32(1, 20, 64), F32(1, 2, 80, 32), F32(1, 2, 80, 32), ENDS(100, 1, 99)),
     GROUP("window_of_decoding", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("local_window_size", 1), A_FLOAT("softcap", 2.0f)),
           F32(2, 1, 128), F32(2, 1, 64), F32(2, 1, 64), F32(2, 2, 80, 32), F32(2, 2, 80, 32), ENDS(81, 2, 80, 40)),
+    /* Caches with room for a window: of more positions than that, at once or one by one, and of fewer. */
+    GROUP("evicting", VIEWS, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), WINDOW(4)), F32(2, 1, 64), F32(2, 1, 32),
+          F32(2, 1, 32), F32(2, 2, 7, 16), F32(2, 2, 7, 16), ENDS(23, 2, 22, 5), ANGLES(LEATI_REF_FLOAT32, 30, 8)),
+    GROUP("evicting_one", VIEW_IN_PLACE, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), WINDOW(7)), F32(1, 1, 64),
+          F32(1, 1, 32), F32(1, 1, 32), F32(1, 2, 7, 16), F32(1, 2, 7, 16), ENDS(8, 1, 7),
+          ANGLES(LEATI_REF_FLOAT32, 30, 8)),
+    GROUP("evicting_several", 0, ATTRIBUTES(GROUPS(4, 2), WINDOW(3), A_FLOAT("softcap", 2.0f)), F32(2, 11, 64),
+          F32(2, 11, 32), F32(2, 11, 32), F32(2, 2, 5, 16), F32(2, 2, 5, 16), ENDS(20, 2, 19, 13)),
+    GROUP("evicting_prompt", VIEW_TRANSPOSED, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), WINDOW(4)), F32(2, 9, 64),
+          F32(2, 9, 32), F32(2, 9, 32), F32(2, 2, 6, 16), F32(2, 2, 6, 16), ENDS(9, 2, 8, 2),
+          ANGLES(LEATI_REF_FLOAT32, 9, 8)),
+    GROUP("evicting_short_prompt", 0, ATTRIBUTES(GROUPS(4, 2), WINDOW(4)), F32(1, 3, 64), F32(1, 3, 32), F32(1, 3, 32),
+          F32(1, 2, 6, 16), F32(1, 2, 6, 16), ENDS(3, 1, 2)),
+    GROUP("evicting_positions", 0, ATTRIBUTES(GROUPS(3, 1), A_INT("do_rotary", 1), WINDOW(4)), F32(2, 2, 25), ABSENT,
+          ABSENT, F32(2, 1, 6, 5), F32(2, 1, 6, 5), ENDS(14, 2, 13, 9), ANGLES(LEATI_REF_FLOAT32, 20, 2),
+          I64_IS(DIMS(2, 2), 3, 9, 1, 25), ABSENT, F32(3)),
+    GROUP("evicting_float16", 0, ATTRIBUTES(GROUPS(4, 2), WINDOW(4)), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 1, 72),
+          RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 1, 36), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 1, 36),
+          RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 2, 5, 18), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 2, 5, 18),
+          ENDS(7, 1, 6)),
+    GROUP("evicting_bfloat16", 0, ATTRIBUTES(GROUPS(4, 2), WINDOW(4)), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 68),
+          RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 34), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 34),
+          RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 2, 4, 17), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 2, 4, 17),
+          ENDS(6, 1, 5)),
     /* The keys of one batch lie in the first of those tiles that a device might share out. */
     GROUP("many_keys", VIEW_OFFSET, ATTRIBUTES(GROUPS(4, 1), A_INT("local_window_size", 500)), F32(2, 1, 128),
           F32(2, 1, 32), F32(2, 1, 32), F32(2, 1, 700, 32), F32(2, 1, 700, 32), ENDS(700, 2, 20, 699)),
@@ -720,6 +745,20 @@ static const leati_refusal wrong_q_attention[] = {{A_INT("num_heads", 0)},
 static const leati_refusals refusals_of_q_attention = {
     .sound = &sound_q_attention, .wrong = wrong_q_attention, .wrong_count = G_N_ELEMENTS(wrong_q_attention)};
 
+static const leati_op_spec sound_evicting =
+    GROUP("sound", 0, ATTRIBUTES(GROUPS(4, 2), WINDOW(4)), F32(1, 1, 64), F32(1, 1, 32), F32(1, 1, 32),
+          F32(1, 2, 6, 16), F32(1, 2, 6, 16), ENDS(7, 1, 6));
+static const leati_refusal wrong_evicting[] = {{A_INT("local_window_size", -1)},
+                                               {A_INT("local_window_size", 0)},
+                                               {A_INT("local_window_size", 7)},
+                                               {A_INT("local_window_size", INT64_MAX)},
+                                               {A_INT("sliding_window_cache", 2)},
+                                               {A_INT("sliding_window_cache", -1)},
+                                               {A_INT("causal", 0)}};
+/* Any numbers of positions that the cache has more of. */
+static const leati_refusals refusals_of_evicting = {
+    .sound = &sound_evicting, .wrong = wrong_evicting, .wrong_count = G_N_ELEMENTS(wrong_evicting)};
+
 static const leati_op_spec sound_relative =
     RELATIVE("sound", 0, 0, 1, 128, F32(32, 3), I64_IS(NO_DIMS, 5), I64_IS(NO_DIMS, 5));
 static const leati_refusal wrong_relative[] = {{A_INT("max_distance", 0)},         {A_INT("max_distance", 8)},
@@ -732,6 +771,7 @@ static const leati_refusals refusals_of_relative = {.sound = &sound_relative,
                                                     .any_size = {1u << 1}};
 
 static const leat_case hostile[] = {{REFUSALS("QAttention", "refused", &refusals_of_q_attention)},
+                                    {REFUSALS("GroupQueryAttention", "evicting_refused", &refusals_of_evicting)},
                                     {REFUSALS("RelativePositionBias", "refused", &refusals_of_relative)}};
 
 void leati_rows_attention(leat_case_list *list) {

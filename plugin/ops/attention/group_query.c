@@ -7,6 +7,7 @@
 #include "core/status.h"
 #include "ops/attention/attention_plan.h"
 #include "ops/attention/kernels/attention_codes.glsl"
+#include "ops/attention/window_cache.h"
 #include "ops/core/attribute.h"
 #include "ops/core/matrix_view.h"
 #include "ops/core/movement.h"
@@ -63,6 +64,7 @@ typedef struct group_query_state {
   bool causal;
   bool rotates, interleaved;
   bool smooth; /* without sinks all of them are 0 */
+  bool evicts; /* caches have room for the window, and give up what is before it */
 } group_query_state;
 
 /* What a call is about. */
@@ -158,7 +160,18 @@ static int32_t read_positions(const leat_op *op, const leati_call *call, group_q
                       "%s: total_sequence_length is %" PRId64 ", less than the %" PRId64 " new positions", name,
                       out->total, out->fresh);
   }
-  out->room = out->total > out->past ? out->total : out->past;
+  const group_query_state *const state = leati_op_state_const(op);
+  if (state->evicts && (leati_input(call, PAST_KEY) == NULL || out->past < state->window)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: with sliding_window_cache the past has at least local_window_size positions, %" PRId64
+                      "; it has %" PRId64,
+                      name, state->window, out->past);
+  }
+  if (state->evicts && out->fresh == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: sliding_window_cache without new positions is not supported",
+                      name);
+  }
+  out->room = state->evicts || out->past > out->total ? out->past : out->total;
   return LEAT_OK;
 }
 
@@ -226,11 +239,22 @@ static int32_t group_query_read(const leat_op *op, const leati_call *call, group
   return state->rotates ? check_angles(op, call, out, err) : LEAT_OK;
 }
 
+/* Whether all positions are new: nothing of the earlier keys counts, whatever room there is for them. */
+static bool is_first(const group_query *in) {
+  return in->total == in->fresh;
+}
+
+/* Positions of the keys that attention reads: those of the result, or all that a cache has before it evicts any. */
+static int64_t positions_of(const leat_op *op, const group_query *in) {
+  const group_query_state *const state = leati_op_state_const(op);
+  return !state->evicts ? in->room : in->fresh + (is_first(in) ? 0 : in->past);
+}
+
 static int32_t group_query_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   group_query in;
   LEATI_TRY(group_query_read(op, call, &in, err));
   const int64_t *const q = in.q_heads.shape;
-  LEATI_TRY(leati_attention_check_rounds(op, in.room, q[3], q[3], err));
+  LEATI_TRY(leati_attention_check_rounds(op, positions_of(op, &in), q[3], q[3], err));
   out[0].ndim = 3;
   memcpy(out[0].dims, (const int64_t[]){q[0], q[2], q[1] * q[3]}, 3 * sizeof(int64_t));
   for (uint32_t o = 1; o < call->output_count; ++o) {
@@ -252,10 +276,10 @@ static int32_t walk_inputs(leati_planner *planner, const leati_call *call, leati
 }
 
 /* What is added to scores, and sinks. */
-static void fill_scores(const group_query_state *state, const group_query *in, const leati_view walked[INPUTS],
-                        leati_attention *a) {
+static void fill_scores(const leat_op *op, const group_query *in, const leati_view walked[INPUTS], leati_attention *a) {
+  const group_query_state *const state = leati_op_state_const(op);
   const leati_view *const bias = &walked[BIAS], *const sinks = &walked[SINKS];
-  a->masked_keys = in->room;
+  a->masked_keys = positions_of(op, in);
   if (bias->present) {
     a->mask = bias;
     a->masked_keys = in->total;
@@ -288,6 +312,46 @@ static int32_t plan_head_norm(const leat_op *op, leati_planner *planner, const l
   return leati_plan_rms_norm(planner, leati_op_def_of(op)->info.name, &x, weights, epsilon, &y, err);
 }
 
+/* Plans attention behind a cache that evicts: keys and values lie together in temporaries first, of which the last ones
+ * are kept. What is planned counts positions from the first one in the cache, but for rotation. */
+static int32_t plan_evicting(const leat_op *op, leati_planner *planner, const group_query *in,
+                             const leati_view *lengths, leati_attention *a, const leati_past *past,
+                             leati_append *append, leat_error *err) {
+  const group_query_state *const state = leati_op_state_const(op);
+  const bool first = is_first(in);
+  const leati_window_cache cache = {.capacity = in->past,
+                                    .window = state->window,
+                                    .fresh = in->fresh,
+                                    .totals = {.view = lengths,
+                                               .added = 1,
+                                               .least = first ? 0 : in->fresh,
+                                               .most = first ? in->fresh : LEATI_WINDOW_TOTAL_MAX}};
+  leati_view keys, positions, together[2];
+  const leati_view *const wanted[] = {past->to_keys, past->to_values};
+  leati_past behind = {.keys = past->keys, .values = past->values};
+  const leati_view **const to[] = {&behind.to_keys, &behind.to_values};
+  if (!first) {
+    LEATI_TRY(leati_plan_window_keys(planner, &cache, &keys, &positions, err));
+    a->lengths.view = append->lengths.view = &keys;
+    a->lengths.added = append->lengths.added = 0;
+    if (state->rotates && append->rotation.position_ids == NULL) {
+      append->rotation.position_ids = &positions;
+    }
+  }
+  for (uint32_t i = 0; i < 2; ++i) {
+    together[i] = (leati_view){.type = a->k.view.type, .ndim = 4};
+    memcpy(together[i].shape, in->k_heads.shape, sizeof(in->k_heads.shape));
+    together[i].shape[2] = positions_of(op, in);
+    LEATI_TRY(leati_plan_temporary(planner, &together[i], err));
+    *to[i] = &together[i];
+  }
+  LEATI_TRY(leati_plan_attention_behind(planner, a, &behind, positions_of(op, in), append, err));
+  for (uint32_t i = 0; i < 2; ++i) {
+    LEATI_TRY(wanted[i] != NULL ? leati_plan_window_keep(planner, &cache, &together[i], wanted[i], err) : LEAT_OK);
+  }
+  return LEAT_OK;
+}
+
 static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const group_query_state *const state = leati_op_state_const(op);
   leati_view walked[INPUTS];
@@ -296,9 +360,9 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
   LEATI_TRY(group_query_read(op, call, &in, err));
   LEATI_TRY(read_fresh(op, &walked[QUERY], walked[KEY].present ? &walked[KEY] : NULL,
                        walked[VALUE].present ? &walked[VALUE] : NULL, &in, err));
-  /* All positions new: nothing of the earlier keys counts, whatever room there is for them. */
-  const bool first = in.total == in.fresh;
-  const int64_t before = in.past < in.room - in.fresh ? in.past : in.room - in.fresh;
+  const bool first = is_first(&in);
+  const int64_t positions = positions_of(op, &in);
+  const int64_t before = in.past < positions - in.fresh ? in.past : positions - in.fresh;
   leati_attention a = {.q = {in.q, in.q_heads},
                        .k = {in.k, in.k_heads},
                        .v = {in.v, in.v_heads},
@@ -313,7 +377,7 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
                                    .added = 1,
                                    .least = first ? 0 : in.fresh,
                                    .most = first ? in.fresh : before + in.fresh}};
-  fill_scores(state, &in, walked, &a);
+  fill_scores(op, &in, walked, &a);
   LEATI_TRY(leati_heads_read(leati_op_def_of(op)->info.name, &a.y.view, "results", LEATI_HEADS_TOGETHER, state->heads,
                              &a.y.heads, err));
   LEATI_TRY(plan_head_norm(op, planner, leati_input(call, QUERY_NORM), state->q_epsilon, &a.q, err));
@@ -331,7 +395,8 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
   const leati_past past = {walked[PAST_KEY].present ? &walked[PAST_KEY] : NULL,
                            walked[PAST_VALUE].present ? &walked[PAST_VALUE] : NULL, leati_output(call, 1),
                            leati_output(call, 2)};
-  return leati_plan_attention_behind(planner, &a, &past, in.room, &append, err);
+  return state->evicts ? plan_evicting(op, planner, &in, &walked[LENGTHS], &a, &past, &append, err)
+                       : leati_plan_attention_behind(planner, &a, &past, positions, &append, err);
 }
 
 static int32_t group_query_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
@@ -339,7 +404,7 @@ static int32_t group_query_supports(const leati_op_def *def, leat_device *device
   static const struct {
     const char *name;
     int64_t least, most; /* values that mean nothing more */
-  } limited[] = {{"smooth_softmax", -1, 1}, {"sliding_window_cache", 0, 0}, {"qk_output", 0, 0}};
+  } limited[] = {{"smooth_softmax", -1, 1}, {"sliding_window_cache", 0, 1}, {"qk_output", 0, 0}};
   (void)device;
   const char *const name = def->info.name;
   for (uint32_t i = LENGTHS; i <= TOTAL; ++i) {
@@ -363,6 +428,16 @@ static int32_t group_query_supports(const leati_op_def *def, leat_device *device
   if (window == 0 || window < -1) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: local_window_size is %" PRId64 "; it is -1 or at least 1",
                       name, window);
+  }
+  if (leati_attr_int(desc, "sliding_window_cache", 0) != 0) {
+    if (window < 1 || !leati_is_given(desc, PAST_KEY) || !leati_is_given(desc, PAST_VALUE)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                        "%s: sliding_window_cache needs local_window_size, and past keys and values", name);
+    }
+    if (leati_is_given(desc, BIAS)) {
+      return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: sliding_window_cache with attention_bias is not supported",
+                        name);
+    }
   }
   const int64_t causal = leati_attr_int(desc, "causal", 1);
   if ((causal != 0 && causal != 1) || (causal == 0 && window != -1)) {
@@ -399,7 +474,8 @@ static int32_t group_query_create(leat_op *op, const leati_op_desc *desc, leat_e
                                .causal = leati_attr_int(desc, "causal", 1) != 0,
                                .rotates = leati_attr_int(desc, "do_rotary", 0) != 0,
                                .interleaved = leati_attr_int(desc, "rotary_interleaved", 0) != 0,
-                               .smooth = leati_attr_int(desc, "smooth_softmax", 0) == 1};
+                               .smooth = leati_attr_int(desc, "smooth_softmax", 0) == 1,
+                               .evicts = leati_attr_int(desc, "sliding_window_cache", 0) != 0};
   return LEAT_OK;
 }
 
@@ -410,12 +486,13 @@ static bool group_query_host_range(const leat_op *op, const leati_call *call, ui
   const group_query_state *const state = leati_op_state_const(op);
   group_query in;
   if (i != TOTAL || leati_input(call, BIAS) != NULL || group_query_read(op, call, &in, NULL) != LEAT_OK ||
-      in.total == in.fresh || in.total > in.past) {
+      is_first(&in) || (!state->evicts && in.total > in.past)) {
     return false;
   }
-  const int64_t angles = state->rotates ? call->inputs[COSINES].shape[0] : in.past;
+  const int64_t room = state->evicts ? INT32_MAX : in.past;
+  const int64_t angles = state->rotates ? call->inputs[COSINES].shape[0] : room;
   *out_least = in.fresh + 1;
-  *out_most = angles < in.past ? angles : in.past;
+  *out_most = angles < room ? angles : room;
   return true;
 }
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which positions a cache of keys and values holds that has room for a window; ops/attention/window_cache.h says it.
+#ifndef LEAT_WINDOW_CACHE_GLSL_
+#define LEAT_WINDOW_CACHE_GLSL_
+
+#include "lengths.glsl"
+
+struct Window {
+  Lengths totals; // of each batch, new positions included
+  int fresh;      // new positions
+  int capacity, step;
+};
+
+// How many of the last positions are in the cache when there have been so many.
+int resident(const Window window, int total) {
+  const int over = total - window.capacity;
+  return over <= 0 ? total : total - window.step * ((over + window.step - 1) / window.step);
+}
+
+// How many keys a batch of so many positions has: those that were in the cache, and the new ones. A batch may have fewer
+// positions than there are new ones, where nothing was in the cache: then it is as many.
+int keys_of(const Window window, int total) { return resident(window, total - window.fresh) + window.fresh; }
+
+#endif
