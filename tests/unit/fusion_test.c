@@ -1945,7 +1945,7 @@ static void scenes_are_rewritten(void **state) {
 
 /* ---- Programs for other shapes ---------------------------------------------------------------------------------- */
 
-enum { DRAWS = 1000, PROGRAMS = 80, SIZE_MOST = 15 };
+enum { DRAWS = 400, PROGRAMS = 40, SIZE_MOST = 15 };
 
 /* The high bits of a linear congruential generator (Knuth's MMIX). */
 static uint32_t draw(uint64_t *random, uint32_t count) {
