@@ -47,6 +47,8 @@ JOBS = (
     Job('tsan', 180, 'plugin/|common/|host-shim/|batch/|tests/(nulldriver|batch|life)/',
         'the plugin and the batch queue under the thread sanitizer'),
     Job('limits', 29, COMPUTING + '|plugin/device/|tests/limits/', 'cases on devices with other limits'),
+    Job('faults', 90, 'plugin/(core|device|graph|memory|record|submit|streams|timeline)/|host-shim/|tests/faults/',
+        'Vulkan calls that fail, one in each process, while threads run models', tests=r'faults\.'),
     Job('life', 60, 'common/|plugin/(core|device|record|submit|streams)/|plugin/backend|host-shim/|batch/|tests/life/',
         'scenes of processes that exit, fork and are killed, ten times each',
         tests=r'life\.(?!canary$)'),

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * A Vulkan layer that makes one call fail, under any program: FAULT=FUNCTION:NUMBER=RESULT, such as
+ *
+ *     FAULT=AllocateMemory:3=device
+ *
+ * for the third call of vkAllocateMemory in the process. RESULT is one of RESULTS below. A device that was lost stays
+ * lost: all that is submitted to it and waited for fails from then on. Without FAULT nothing fails.
+ *
+ * When the process ends, the layer writes how often each function was called, and whether the fault came, to the file
+ * that FAULT_COUNTS names, a line each.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+/* Functions of a device, or of what belongs to one: the name, what it takes, the same without types, and whether it
+ * notices a lost device. */
+#define FUNCTIONS(X)                                                                                                  \
+  X(AllocateCommandBuffers, (VkDevice h, const VkCommandBufferAllocateInfo *i, VkCommandBuffer *o), (h, i, o), false) \
+  X(AllocateDescriptorSets, (VkDevice h, const VkDescriptorSetAllocateInfo *i, VkDescriptorSet *o), (h, i, o), false) \
+  X(AllocateMemory, (VkDevice h, const VkMemoryAllocateInfo *i, const VkAllocationCallbacks *a, VkDeviceMemory *o),   \
+    (h, i, a, o), false)                                                                                              \
+  X(BeginCommandBuffer, (VkCommandBuffer h, const VkCommandBufferBeginInfo *i), (h, i), false)                        \
+  X(BindBufferMemory, (VkDevice h, VkBuffer b, VkDeviceMemory m, VkDeviceSize s), (h, b, m, s), false)                \
+  X(CreateBuffer, (VkDevice h, const VkBufferCreateInfo *i, const VkAllocationCallbacks *a, VkBuffer *o),             \
+    (h, i, a, o), false)                                                                                              \
+  X(CreateCommandPool,                                                                                                \
+    (VkDevice h, const VkCommandPoolCreateInfo *i, const VkAllocationCallbacks *a, VkCommandPool *o), (h, i, a, o),   \
+    false)                                                                                                            \
+  X(CreateComputePipelines,                                                                                           \
+    (VkDevice h, VkPipelineCache c, uint32_t n, const VkComputePipelineCreateInfo *i, const VkAllocationCallbacks *a, \
+     VkPipeline *o),                                                                                                  \
+    (h, c, n, i, a, o), false)                                                                                        \
+  X(CreateDescriptorPool,                                                                                             \
+    (VkDevice h, const VkDescriptorPoolCreateInfo *i, const VkAllocationCallbacks *a, VkDescriptorPool *o),           \
+    (h, i, a, o), false)                                                                                              \
+  X(CreateDescriptorSetLayout,                                                                                        \
+    (VkDevice h, const VkDescriptorSetLayoutCreateInfo *i, const VkAllocationCallbacks *a, VkDescriptorSetLayout *o), \
+    (h, i, a, o), false)                                                                                              \
+  X(CreatePipelineCache,                                                                                              \
+    (VkDevice h, const VkPipelineCacheCreateInfo *i, const VkAllocationCallbacks *a, VkPipelineCache *o),             \
+    (h, i, a, o), false)                                                                                              \
+  X(CreatePipelineLayout,                                                                                             \
+    (VkDevice h, const VkPipelineLayoutCreateInfo *i, const VkAllocationCallbacks *a, VkPipelineLayout *o),           \
+    (h, i, a, o), false)                                                                                              \
+  X(CreateQueryPool, (VkDevice h, const VkQueryPoolCreateInfo *i, const VkAllocationCallbacks *a, VkQueryPool *o),    \
+    (h, i, a, o), false)                                                                                              \
+  X(CreateSemaphore, (VkDevice h, const VkSemaphoreCreateInfo *i, const VkAllocationCallbacks *a, VkSemaphore *o),    \
+    (h, i, a, o), false)                                                                                              \
+  X(CreateShaderModule,                                                                                               \
+    (VkDevice h, const VkShaderModuleCreateInfo *i, const VkAllocationCallbacks *a, VkShaderModule *o), (h, i, a, o), \
+    false)                                                                                                            \
+  X(DeviceWaitIdle, (VkDevice h), (h), true)                                                                          \
+  X(EndCommandBuffer, (VkCommandBuffer h), (h), false)                                                                \
+  X(GetPipelineCacheData, (VkDevice h, VkPipelineCache c, size_t * n, void *o), (h, c, n, o), false)                  \
+  X(GetSemaphoreCounterValue, (VkDevice h, VkSemaphore s, uint64_t * o), (h, s, o), true)                             \
+  X(MapMemory, (VkDevice h, VkDeviceMemory m, VkDeviceSize s, VkDeviceSize n, VkMemoryMapFlags f, void **o),          \
+    (h, m, s, n, f, o), false)                                                                                        \
+  X(MergePipelineCaches, (VkDevice h, VkPipelineCache c, uint32_t n, const VkPipelineCache *i), (h, c, n, i), false)  \
+  X(QueueSubmit, (VkQueue h, uint32_t n, const VkSubmitInfo *i, VkFence f), (h, n, i, f), true)                       \
+  X(ResetCommandPool, (VkDevice h, VkCommandPool p, VkCommandPoolResetFlags f), (h, p, f), false)                     \
+  X(WaitSemaphores, (VkDevice h, const VkSemaphoreWaitInfo *i, uint64_t t), (h, i, t), true)
+
+typedef enum function {
+#define NUMBER(name, ...) FN_##name,
+  FUNCTIONS(NUMBER) FN_CreateDevice,
+  FN_CmdDispatch,
+  FN_COUNT
+#undef NUMBER
+} function;
+
+static const char *const names[FN_COUNT] = {
+#define NAME(name, ...) #name,
+    FUNCTIONS(NAME) "CreateDevice", "CmdDispatch"};
+#undef NAME
+
+/* What a call may end with. `skip`: it does nothing and says that it did; that is what the canary is for. */
+#define DELAY ((VkResult)1000)
+#define SKIP ((VkResult)1001)
+static const struct {
+  const char *name;
+  VkResult result;
+} results[] = {
+    {"host", VK_ERROR_OUT_OF_HOST_MEMORY},
+    {"device", VK_ERROR_OUT_OF_DEVICE_MEMORY},
+    {"lost", VK_ERROR_DEVICE_LOST},
+    {"timeout", VK_TIMEOUT},
+    {"delay", DELAY},
+    {"skip", SKIP},
+};
+#define RESULT_COUNT (sizeof(results) / sizeof(results[0]))
+
+/* The fault, set once before the first instance is there. */
+static function faulty = FN_COUNT;
+static unsigned long faulty_number;
+static VkResult faulty_result;
+static bool understood = true;
+
+static atomic_ulong counts[FN_COUNT];
+static atomic_bool came, lost;
+
+static void read_fault(void) {
+  const char *const text = getenv("FAULT");
+  char name[64], result[16], rest;
+  if (text == NULL) {
+    return;
+  }
+  understood = sscanf(text, "%63[A-Za-z]:%lu=%15[a-z]%c", name, &faulty_number, result, &rest) == 3;
+  size_t r = 0;
+  faulty = 0;
+  while (understood && faulty < FN_COUNT && strcmp(names[faulty], name) != 0) {
+    ++faulty;
+  }
+  while (understood && r < RESULT_COUNT && strcmp(results[r].name, result) != 0) {
+    ++r;
+  }
+  understood = understood && faulty < FN_COUNT && r < RESULT_COUNT;
+  if (!understood) {
+    (void)fprintf(stderr, "FAULT: '%s' is no FUNCTION:NUMBER=RESULT that tests/faults/layer.c knows\n", text);
+    return;
+  }
+  faulty_result = results[r].result;
+}
+
+__attribute__((destructor)) static void write_counts(void) {
+  const char *const path = getenv("FAULT_COUNTS");
+  FILE *const file = path != NULL ? fopen(path, "w") : NULL;
+  if (file == NULL) {
+    return;
+  }
+  for (int i = 0; i < FN_COUNT; ++i) {
+    (void)fprintf(file, "%s %lu\n", names[i], atomic_load(&counts[i]));
+  }
+  (void)fprintf(file, "came %d\n", atomic_load(&came));
+  (void)fclose(file);
+}
+
+/* Counts a call; whether it is the one that fails, or one of a device that was lost. `*out`: what it returns then. */
+static bool fails(function which, bool notices_loss, VkResult *out) {
+  const unsigned long number = atomic_fetch_add(&counts[which], 1) + 1;
+  if (which != faulty || number != faulty_number) {
+    *out = VK_ERROR_DEVICE_LOST;
+    return notices_loss && atomic_load(&lost);
+  }
+  atomic_store(&came, true);
+  *out = faulty_result == SKIP ? VK_SUCCESS : faulty_result;
+  if (faulty_result == VK_ERROR_DEVICE_LOST) {
+    atomic_store(&lost, true);
+  }
+  if (faulty_result == DELAY) {
+    (void)nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+  }
+  return faulty_result != DELAY;
+}
+
+/* ---- Devices and instances ---- */
+
+typedef struct device {
+  struct device *next;
+  void *loader; /* the loader's table, by which all that belongs to it is known */
+  PFN_vkGetDeviceProcAddr get;
+  PFN_vkDestroyDevice destroy;
+  PFN_vkCmdDispatch dispatch;
+#define MEMBER(name, ...) PFN_vk##name name;
+  FUNCTIONS(MEMBER)
+#undef MEMBER
+} device;
+
+typedef struct instance {
+  struct instance *next;
+  void *loader;
+  VkInstance handle;
+  PFN_vkGetInstanceProcAddr get;
+} instance;
+
+/* Guards the lists. What is in them stays until its Vulkan object is destroyed. */
+static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
+static device *devices;
+static instance *instances;
+
+static void *loader_of(const void *handle) {
+  return *(void *const *)handle;
+}
+
+static device *device_of(const void *handle) {
+  pthread_mutex_lock(&lists);
+  device *found = devices;
+  while (found->loader != loader_of(handle)) {
+    found = found->next;
+  }
+  pthread_mutex_unlock(&lists);
+  return found;
+}
+
+static instance *instance_of(const void *handle) {
+  pthread_mutex_lock(&lists);
+  instance *found = instances;
+  while (found->loader != loader_of(handle)) {
+    found = found->next;
+  }
+  pthread_mutex_unlock(&lists);
+  return found;
+}
+
+#define DEFINE(name, parameters, arguments, notices)                                                 \
+  static VKAPI_ATTR VkResult VKAPI_CALL own_##name parameters {                                      \
+    VkResult result;                                                                                 \
+    return fails(FN_##name, notices, &result) ? result : device_of((const void *)h)->name arguments; \
+  }
+FUNCTIONS(DEFINE)
+#undef DEFINE
+
+static VKAPI_ATTR void VKAPI_CALL own_dispatch(VkCommandBuffer h, uint32_t x, uint32_t y, uint32_t z) {
+  VkResult result;
+  if (!fails(FN_CmdDispatch, false, &result)) {
+    device_of((const void *)h)->dispatch(h, x, y, z);
+  }
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL own_create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
+                                                        const VkAllocationCallbacks *allocator, VkDevice *out) {
+  VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)(uintptr_t)info->pNext;
+  while (link->sType != VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO) {
+    link = (VkLayerDeviceCreateInfo *)(uintptr_t)link->pNext;
+  }
+  const PFN_vkGetInstanceProcAddr get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+  const PFN_vkGetDeviceProcAddr get = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+  const PFN_vkCreateDevice create = (PFN_vkCreateDevice)get_instance(instance_of(physical)->handle, "vkCreateDevice");
+  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+  VkResult result;
+  if (fails(FN_CreateDevice, false, &result)) {
+    return result;
+  }
+  device *const made = calloc(1, sizeof(*made));
+  result = made == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY : create(physical, info, allocator, out);
+  if (result != VK_SUCCESS) {
+    free(made);
+    return result;
+  }
+  made->loader = loader_of(*out);
+  made->get = get;
+  made->destroy = (PFN_vkDestroyDevice)get(*out, "vkDestroyDevice");
+  made->dispatch = (PFN_vkCmdDispatch)get(*out, "vkCmdDispatch");
+#define FIND(name, ...) made->name = (PFN_vk##name)get(*out, "vk" #name);
+  FUNCTIONS(FIND)
+#undef FIND
+  pthread_mutex_lock(&lists);
+  made->next = devices;
+  devices = made;
+  pthread_mutex_unlock(&lists);
+  return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL own_destroy_device(VkDevice handle, const VkAllocationCallbacks *allocator) {
+  if (handle == VK_NULL_HANDLE) {
+    return;
+  }
+  device *const gone = device_of(handle);
+  pthread_mutex_lock(&lists);
+  device **at = &devices;
+  while (*at != gone) {
+    at = &(*at)->next;
+  }
+  *at = gone->next;
+  pthread_mutex_unlock(&lists);
+  gone->destroy(handle, allocator);
+  free(gone);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL own_create_instance(const VkInstanceCreateInfo *info,
+                                                          const VkAllocationCallbacks *allocator, VkInstance *out) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)(uintptr_t)info->pNext;
+  while (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO) {
+    link = (VkLayerInstanceCreateInfo *)(uintptr_t)link->pNext;
+  }
+  const PFN_vkGetInstanceProcAddr get = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+  pthread_once(&once, read_fault);
+  instance *const made = calloc(1, sizeof(*made));
+  const VkResult result = made == NULL  ? VK_ERROR_OUT_OF_HOST_MEMORY
+                          : !understood ? VK_ERROR_INITIALIZATION_FAILED
+                                        : ((PFN_vkCreateInstance)get(NULL, "vkCreateInstance"))(info, allocator, out);
+  if (result != VK_SUCCESS) {
+    free(made);
+    return result;
+  }
+  *made = (instance){.loader = loader_of(*out), .handle = *out, .get = get};
+  pthread_mutex_lock(&lists);
+  made->next = instances;
+  instances = made;
+  pthread_mutex_unlock(&lists);
+  return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL own_destroy_instance(VkInstance handle, const VkAllocationCallbacks *allocator) {
+  if (handle == VK_NULL_HANDLE) {
+    return;
+  }
+  instance *const gone = instance_of(handle);
+  pthread_mutex_lock(&lists);
+  instance **at = &instances;
+  while (*at != gone) {
+    at = &(*at)->next;
+  }
+  *at = gone->next;
+  pthread_mutex_unlock(&lists);
+  ((PFN_vkDestroyInstance)gone->get(handle, "vkDestroyInstance"))(handle, allocator);
+  free(gone);
+}
+
+/* ---- Functions by name ---- */
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_of_device(VkDevice handle, const char *name);
+
+/* NULL: not this layer's. */
+static PFN_vkVoidFunction own_of_device(const char *name) {
+  static const struct {
+    const char *name;
+    PFN_vkVoidFunction own;
+  } list[] = {
+#define ENTRY(name, ...) {"vk" #name, (PFN_vkVoidFunction)own_##name},
+      FUNCTIONS(ENTRY)
+#undef ENTRY
+          {"vkCmdDispatch", (PFN_vkVoidFunction)own_dispatch},
+      {"vkGetDeviceProcAddr", (PFN_vkVoidFunction)get_of_device},
+      {"vkDestroyDevice", (PFN_vkVoidFunction)own_destroy_device},
+  };
+  for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {
+    if (strcmp(list[i].name, name) == 0) {
+      return list[i].own;
+    }
+  }
+  return NULL;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_of_device(VkDevice handle, const char *name) {
+  const PFN_vkVoidFunction own = own_of_device(name);
+  return own != NULL ? own : device_of(handle)->get(handle, name);
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_of_instance(VkInstance handle, const char *name) {
+  if (strcmp(name, "vkGetInstanceProcAddr") == 0) {
+    return (PFN_vkVoidFunction)get_of_instance;
+  }
+  if (strcmp(name, "vkCreateInstance") == 0) {
+    return (PFN_vkVoidFunction)own_create_instance;
+  }
+  if (strcmp(name, "vkDestroyInstance") == 0) {
+    return (PFN_vkVoidFunction)own_destroy_instance;
+  }
+  if (strcmp(name, "vkCreateDevice") == 0) {
+    return (PFN_vkVoidFunction)own_create_device;
+  }
+  const PFN_vkVoidFunction own = own_of_device(name);
+  return own != NULL || handle == VK_NULL_HANDLE ? own : instance_of(handle)->get(handle, name);
+}
+
+__attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
+vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *versions) {
+  if (versions->loaderLayerInterfaceVersion < 2) {
+    return VK_ERROR_INITIALIZATION_FAILED;
+  }
+  versions->loaderLayerInterfaceVersion = 2;
+  versions->pfnGetInstanceProcAddr = get_of_instance;
+  versions->pfnGetDeviceProcAddr = get_of_device;
+  versions->pfnGetPhysicalDeviceProcAddr = NULL;
+  return VK_SUCCESS;
+}
