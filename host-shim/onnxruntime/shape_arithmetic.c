@@ -43,7 +43,8 @@ typedef struct vertex {
   bool computes; /* an operator of shape arithmetic, and a candidate */
   bool grows;
   bool gives_host; /* run on the device, it gives its output to the host, and takes nothing from there */
-  bool feeds_host; /* all that it gives is used on the host alone */
+  bool feeds_host; /* all that it gives is used on the host alone, */
+  bool for_shapes; /* and of that no more than shapes, in the end */
 } vertex;
 
 typedef struct graph {
@@ -237,12 +238,26 @@ static bool feeds_host_alone(const graph *self, const vertex *at) {
   return used;
 }
 
+/* Whether of what a node gives that feeds the host no more than shapes is used, in the end. */
+static bool is_for_shapes(const graph *self, const vertex *at) {
+  for (size_t i = 0; i < at->result_count; ++i) {
+    for (size_t j = 0; j < at->results[i].use_count; ++j) {
+      const int64_t consumer = at->results[i].uses[j].consumer;
+      if (at->results[i].condition || consumer < 0 ||
+          !(self->vertices[consumer].gives_host || self->vertices[consumer].for_shapes)) {
+        return false;
+      }
+    }
+  }
+  return at->feeds_host;
+}
+
 /* Whether an input of a node is on the host before it. */
 static bool comes_from_host(const graph *self, const vertex *at, const origin *from) {
   if (from->producer < 0) {
     /* A shape is the host's in any case; taken on the device, it does not send its input anywhere that it has not to go
      * for other nodes. */
-    return at->feeds_host && !at->gives_host;
+    return at->feeds_host && !at->gives_host && !at->for_shapes;
   }
   const leati_listed_node *producer = &self->list->nodes[from->producer];
   if (!producer->info) {
@@ -336,6 +351,7 @@ OrtStatus *leati_shape_arithmetic_find(leati_node_list *list) {
     /* The nodes are in topological order: what a node's answer depends on is known when its turn comes. */
     for (size_t i = list->count; i-- > 0;) {
       self.vertices[i].feeds_host = feeds_host_alone(&self, &self.vertices[i]);
+      self.vertices[i].for_shapes = is_for_shapes(&self, &self.vertices[i]);
     }
     for (size_t i = 0; i < list->count; ++i) {
       list->nodes[i].on_host = belongs_on_host(&self, &self.vertices[i]);

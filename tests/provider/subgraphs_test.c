@@ -343,6 +343,38 @@ static void test_shapes_from_outside_stay_on_the_host(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
+/* What is computed from an input of the model only to ask for its shape goes along, as the masks of T5's decoder do. */
+static void test_what_only_has_a_shape_goes_along(void **state) {
+  (void)state;
+  const int64_t any[] = {-1, -1}, dims[] = {2, 3}, one_dims[] = {1, 1};
+  const float one = 1, x[] = {-3, 1, 2, -4, 5, 6};
+  const int64_t mask[] = {1, 1, 1, 1, 1, 0};
+  ort_model model;
+  begin_rows(&model);
+  ort_model_input(&model, "m", ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, any, 2);
+  ort_model_constant(&model, "one", FLOAT, one_dims, 2, &one);
+  ort_model_node(&model, "Relu", "relu", "x", "a", NULL, 0);
+  ort_model_node(&model, "Cast", "to-float", "m", "f", "to", FLOAT);
+  ort_model_node(&model, "Neg", "neg", "f", "g", NULL, 0);
+  ort_model_node(&model, "Shape", "shape", "g", "s", NULL, 0);
+  ort_model_node(&model, "Expand", "expand", "one s", "b", NULL, 0);
+  ort_model_node(&model, "Add", "add", "a b", "y", NULL, 0);
+  OrtSession *session = session_of(&model);
+  expect_subgraphs(session, 1, 6);
+  OrtValue *inputs[] = {ort_fixture_tensor(&fixture, FLOAT, dims, 2, x),
+                        ort_fixture_tensor(&fixture, ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64, dims, 2, mask)};
+  OrtValue *y = NULL;
+  ort_fixture_check(&fixture, ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)inputs, &y), "Run");
+  assert_int_equal(count_of(y), 6);
+  for (int i = 0; i < 6; ++i) {
+    assert_true(data_of(y)[i] == (x[i] > 0 ? x[i] + 1 : 1));
+  }
+  fixture.ort->ReleaseValue(inputs[0]);
+  fixture.ort->ReleaseValue(inputs[1]);
+  fixture.ort->ReleaseValue(y);
+  fixture.ort->ReleaseSession(session);
+}
+
 /* ---- Nodes of others at every place -------------------------------------------------------------------------------
  */
 
@@ -585,6 +617,7 @@ int main(int count, char **arguments) {
       cmocka_unit_test(test_shape_arithmetic_in_floats_goes_along),
       cmocka_unit_test(test_shape_arithmetic_that_the_backend_lacks_stays),
       cmocka_unit_test(test_shapes_from_outside_stay_on_the_host),
+      cmocka_unit_test(test_what_only_has_a_shape_goes_along),
       cmocka_unit_test(test_nodes_of_others_at_every_place),
       cmocka_unit_test(test_a_node_of_another_provider_cuts),
       cmocka_unit_test(test_many_threads),
