@@ -752,6 +752,12 @@ typedef struct leat_event_api {
  *   DequantizeLinear of com.microsoft are those of ONNX without blocks.
  * - Pad takes off what negative pads say before it adds anything, in all modes.
  * - A pool's window may reach beyond image and padding by less than a stride; what lies there does not count.
+ * - Updates of ScatterElements and ScatterND that meet in an element are reduced in the order in which they lie, and
+ *   sums and products of floats of 16 bits rounded at the end; a NaN among what min and max compare gives NaN. Running
+ *   sums and products (CumSum, CumProd) of such floats are rounded as they are written, not before.
+ * - What Resize gives no weight, as its filters do at their ends, counts for nothing, also if it is infinite.
+ * - Filters of Resize with antialias reach beyond an image, as those of cubic do, and find the pixel at the end there.
+ * - AffineGrid with align_corners has the one pixel of a side that has no more at 1.
  * - Axes of Slice, Squeeze, Unsqueeze, Pad and Resize that are named twice are refused.
  * - Attention, MultiHeadAttention and GroupQueryAttention give 0 for a query none of whose keys is taken. A key that is
  * not taken, because it comes later, a bool mask says so or a float mask has -infinity there, counts for nothing,
