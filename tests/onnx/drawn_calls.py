@@ -105,19 +105,26 @@ def affine_grid(draw):
     return "AffineGrid", 20, {"align_corners": int(draw.integers(2))}, [theta, size], 2 * 4 * (3 + 4) * 2
 
 
+def window(draw):
+    """A polynomial of the square of a sine, whose angle is off by three roundings, and the CPU provider's cosines."""
+    name = draw.choice(["HannWindow", "HammingWindow", "BlackmanWindow"])
+    return name, 17, {"periodic": int(draw.integers(2))}, [np.array(draw.integers(2, 500), np.int64)], 64
+
+
 def model(name, version, attributes, inputs):
-    """Inputs of floats, and indices, are those of the model; the others are constants of it."""
+    """The first input, and indices and updates, are fed; the others are constants of the model."""
     names = ["" if value is None else f"x{number}" for number, value in enumerate(inputs)]
     fed = {key: value for number, (key, value) in enumerate(zip(names, inputs))
            if value is not None and (number == 0 or (name.startswith("Scatter") and number < 3))}
     constants = [numpy_helper.from_array(np.asarray(value), key) for key, value in zip(names, inputs)
                  if value is not None and key not in fed]
     kind = helper.np_dtype_to_tensor_dtype(inputs[0].dtype)
+    made_kind = TensorProto.FLOAT if name.endswith("Window") else kind
     graph = helper.make_graph(
         [helper.make_node(name, names, ["y"], **attributes)], name,
         [helper.make_tensor_value_info(key, TensorProto.INT64 if value.dtype == np.int64 else kind, value.shape)
          for key, value in fed.items()],
-        [helper.make_tensor_value_info("y", kind, None)], constants)
+        [helper.make_tensor_value_info("y", made_kind, None)], constants)
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", version)], ir_version=10)
     return made.SerializeToString(), fed
 
@@ -133,7 +140,7 @@ def is_wrong(got, expected, roundings):
 def main():
     on = on_leat.devices_of_command_line(__doc__)
     wrong = 0
-    for kind in (running, scatter_elements, scatter_nd, resize, lp_pool, col2im, affine_grid):
+    for kind in (running, scatter_elements, scatter_nd, resize, lp_pool, col2im, affine_grid, window):
         draw, ran = np.random.default_rng(1), 0
         for _ in range(ROUNDS):
             name, version, attributes, inputs, roundings = kind(draw)

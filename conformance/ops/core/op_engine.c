@@ -650,7 +650,7 @@ static uint64_t spec_types(const leati_op_spec *spec) {
     leati_ref_type type = LEATI_REF_TYPE_COUNT;
     if (a->type == LEAT_ATTRIBUTE_TENSOR) {
       type = leati_ref_type_from_dlpack(a->tensor->dtype);
-    } else if (strcmp(a->name, "to") == 0 || strcmp(a->name, "dtype") == 0) {
+    } else if (strcmp(a->name, "to") == 0 || strcmp(a->name, "dtype") == 0 || strcmp(a->name, "output_datatype") == 0) {
       type = leati_ref_type_from_onnx(a->i);
     }
     types |= type != LEATI_REF_TYPE_COUNT ? leati_ref_type_leat(type) : 0;

@@ -24,7 +24,8 @@ static void note_attribute(const leat_op_info *info, const leat_attribute *attri
   if (attribute->type == LEAT_ATTRIBUTE_TENSOR) {
     type = leati_ref_type_from_dlpack(attribute->tensor->dtype);
   } else if (attribute->type == LEAT_ATTRIBUTE_INT &&
-             (strcmp(attribute->name, "to") == 0 || strcmp(attribute->name, "dtype") == 0)) {
+             (strcmp(attribute->name, "to") == 0 || strcmp(attribute->name, "dtype") == 0 ||
+              strcmp(attribute->name, "output_datatype") == 0)) {
     type = leati_ref_type_from_onnx(attribute->i);
   }
   d->types |= type != LEATI_REF_TYPE_COUNT ? leati_ref_type_leat(type) : 0;

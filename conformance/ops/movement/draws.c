@@ -324,6 +324,17 @@ static void eye_like(leati_draw *d) {
   }
 }
 
+static void cosine_window(leati_draw *d) {
+  /* ONNX's numbers of the floats. */
+  static const int64_t types[] = {1, 10, 16};
+  const int64_t size = leati_draw_int(d, 0, 99);
+  leati_draw_list(d, leati_draw_type(d, "T1"), -1, &size);
+  leati_draw_attribute_int(d, "periodic", leati_draw_int(d, 0, 1));
+  if (leati_draw_chance(d, 70)) {
+    leati_draw_attribute_int(d, "output_datatype", types[leati_draw_int(d, 0, 2)]);
+  }
+}
+
 const leati_draw_entry leati_draws_movement[] = {
     {"movement", "", "EyeLike", NULL, eye_like},
     {"movement", "", "Trilu", "*2", trilu},
@@ -345,5 +356,6 @@ const leati_draw_entry leati_draws_movement[] = {
     {"movement", "", "Unsqueeze", NULL, unsqueeze},
     {"movement", "", "ConstantOfShape", NULL, constant_of_shape},
     {"movement", "", "Range", NULL, range},
+    {"movement", "", "HannWindow HammingWindow BlackmanWindow", NULL, cosine_window},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -516,6 +516,28 @@ static bool run_eye_like(leati_ref_node *node) {
   return true;
 }
 
+/* Sums of cosines, as the specification has them. A sine or cosine may be off by 2^-11 between -pi and pi, whose
+ * square by twice as much, and its angle is rounded. */
+static bool run_cosine_window(leati_ref_node *node) {
+  const int64_t count = node->inputs[0]->i[0], datatype = leati_ref_int(node, "output_datatype", 1);
+  const int64_t steps = leati_ref_int(node, "periodic", 1) != 0 ? count : count - 1;
+  const leati_ref_type type = leati_ref_type_from_onnx(datatype);
+  const bool hann = strcmp(node->name, "HannWindow") == 0, hamming = strcmp(node->name, "HammingWindow") == 0;
+  if (count < 0 || (count > 0 && steps == 0) || type == LEATI_REF_TYPE_COUNT || !leati_ref_type_is_float(type)) {
+    return leati_ref_fail(node, "%s: not of this form", node->name);
+  }
+  const double a = hann ? 0.5 : hamming ? 25.0 / 46 : 0.42, b = hann ? 0.5 : hamming ? 21.0 / 46 : 0.5;
+  const double c = hann || hamming ? 0 : 0.08;
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, type, 1, &count);
+  for (int64_t k = 0; k < count; ++k) {
+    const double angle = 2 * M_PI * (double)k / (double)steps;
+    y->f[k] = a - b * cos(angle) + c * cos(2 * angle);
+    y->bound[k] = (b + 2 * c) * (2 * 0x1p-11 + 16 * LEATI_REF_ULP) + leati_ref_bound_ulps(1, 4);
+  }
+  return true;
+}
+
 const leati_ref_entry leati_ref_movement[] = {
     {"Identity", run_identity},
     {"Reshape", run_reshape},
@@ -539,5 +561,8 @@ const leati_ref_entry leati_ref_movement[] = {
     {"ConstantOfShape", run_constant_of_shape},
     {"UnfoldTensor", run_unfold},
     {"Range", run_range},
+    {"HannWindow", run_cosine_window},
+    {"HammingWindow", run_cosine_window},
+    {"BlackmanWindow", run_cosine_window},
     {NULL, NULL},
 };

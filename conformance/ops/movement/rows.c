@@ -151,6 +151,17 @@ static uint8_t uint8_value[] = {0xF1};
     }                                                                                                        \
   }
 
+/* Each window, of each type. */
+#define COSINE_WINDOWS(op)                                                                                 \
+  VIEWED(op, "float32", 17, VIEW_DYNAMIC, THREADS_8 | THREADS_16, ATTRIBUTES(A_INT("output_datatype", 1)), \
+         I64_IS(NO_DIMS, 400)),                                                                            \
+      CASE(op, "symmetric", 17, ATTRIBUTES(A_INT("periodic", 0)), I64_IS(NO_DIMS, 401)),                   \
+      CASE(op, "float16", 17, ATTRIBUTES(A_INT("output_datatype", 10)), I32_IS(NO_DIMS, 33)),              \
+      CASE(op, "bfloat16", 17, ATTRIBUTES(A_INT("output_datatype", 16), A_INT("periodic", 0)), LIST(34)),  \
+      CASE(op, "one_element", 17, NO_ATTRIBUTES, I64_IS(NO_DIMS, 1)),                                      \
+      CASE(op, "two_symmetric", 17, ATTRIBUTES(A_INT("periodic", 0)), I64_IS(NO_DIMS, 2)),                 \
+      CASE(op, "empty", 17, ATTRIBUTES(A_INT("periodic", 0)), I64_IS(NO_DIMS, 0))
+
 static const leati_op_spec specs[] = {
     OWN("Pad", "float32", VIEWS, NO_ATTRIBUTES, F32(3, 5, 7), LIST(1, 0, 2, 0, 3, 1), F32_IS(NO_DIMS, 2.5f)),
     OWN("Pad", "float16", 0, NO_ATTRIBUTES, RANGE_OF(LEATI_REF_FLOAT16, -9, 9, 5, 3), LIST(1, 0, 0, 2)),
@@ -492,6 +503,10 @@ static const leati_op_spec specs[] = {
     HALF_RANGE("float16", LEATI_REF_FLOAT16),
     HALF_RANGE("bfloat16", LEATI_REF_BFLOAT16),
 
+    COSINE_WINDOWS("HannWindow"),
+    COSINE_WINDOWS("HammingWindow"),
+    COSINE_WINDOWS("BlackmanWindow"),
+
     /* Earlier versions, in which lists were attributes. */
     EARLIER("Reshape", 1, 1, A_INTS("shape", 2, -1)),
     EARLIER("Squeeze", 1, 1, A_INTS("axes", 1)),
@@ -543,7 +558,17 @@ static const leati_refusals refusals_of_unfold = {.sound = &sound_unfold,
                                                   .wrong_count = sizeof(wrong_unfold) / sizeof(wrong_unfold[0]),
                                                   .any_size = {0xf}};
 
-static const leat_case hostile[] = {{REFUSALS("UnfoldTensor", "refused", &refusals_of_unfold)}};
+static const leati_op_spec sound_hann = CASE("HannWindow", "sound", 17, NO_ATTRIBUTES, I64_IS(NO_DIMS, 400));
+static const leati_refusal wrong_hann[] = {{A_INT("output_datatype", 0)},
+                                           {A_INT("output_datatype", 8)},
+                                           {A_INT("output_datatype", -1)},
+                                           {A_INT("output_datatype", INT64_MIN)},
+                                           {A_INT("output_datatype", INT64_C(1) << 32 | 1)}};
+static const leati_refusals refusals_of_hann = {
+    .sound = &sound_hann, .wrong = wrong_hann, .wrong_count = G_N_ELEMENTS(wrong_hann)};
+
+static const leat_case hostile[] = {{REFUSALS("UnfoldTensor", "refused", &refusals_of_unfold)},
+                                    {REFUSALS("HannWindow", "refused", &refusals_of_hann)}};
 
 void leati_rows_movement(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Operators that move elements, or look at shapes alone.
 leat_room(FAMILIES strided_view unfold_tensor concat pad depth_space trilu eye_like reshape bias_dropout shape
-  constant_of_shape range
+  constant_of_shape cosine_window range
   SOURCES fill)
 
 leat_kernel(segments segments.comp ITEMS 8 16 32 64 128)
@@ -10,4 +10,5 @@ leat_kernel(trilu trilu.comp ITEMS 8 16 32 64)
 leat_kernel(eye_like eye_like.comp ITEMS 8 16 32 64)
 
 leat_kernel(fill fill.comp ITEMS 8 16 32 64)
+leat_kernel(cosine_window cosine_window.comp TYPES F32 F16 BF16)
 leat_kernel(range range.comp TYPES F32 F16 BF16 I32 I64)
