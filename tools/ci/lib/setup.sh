@@ -13,6 +13,8 @@ ORT_SUITES='experimental unstable'
 # The same for a glslc that knows cooperative matrices (trixie's has none of bfloat16), and for a Mesa whose lavapipe has
 # them.
 GLSLC_SUITES='testing unstable trixie'
+# For Spin, whose program runs with the machine's own C library: the oldest.
+SPIN_SUITES='bookworm'
 
 ort_api() {
   sed -n 's/^#define ORT_API_VERSION \([0-9]*\).*/\1/p' "$1/onnxruntime_c_api.h" 2>/dev/null
@@ -85,6 +87,16 @@ root='$place/root'
 exec "\$root"/usr/lib/*/ld-linux-*.so.* --library-path "\$(echo "\$root"/usr/lib/*-linux-gnu)" "\$root/usr/bin/glslc" "\$@"
 END
   chmod +x "$MATRIX_GLSLC"
+}
+
+# setup_spin: Spin, for tests/spin. Sets LEAT_TEST_SPIN, its program, which needs nothing but the C library.
+setup_spin() {
+  exec 9>"$DEPS/lock"
+  flock 9
+  setup_apart "$DEPS/spin" "$SPIN_SUITES" spin ||
+    stop "no Debian mirror in /etc/apt gave Spin (suites: $SPIN_SUITES); is the mirror reachable?"
+  exec 9>&-
+  export LEAT_TEST_SPIN="$DEPS/spin/root/usr/bin/spin"
 }
 
 # Sets ORT_LIBRARY: the builder's own, or the one in our Python environment.
