@@ -123,7 +123,8 @@ static int32_t check_fixed(const leat_batch_config *is, const leat_batch_config 
 }
 
 /* Called with both locks held. */
-static int32_t install_setup(leat_batch_queue *queue, leati_batch_setup *setup, leat_error *err) {
+static int32_t install_setup(leat_batch_queue *queue, leati_batch_setup *setup, leat_error *err)
+    LEATI_HOLDS(queue->admin, queue->lock) {
   for (uint32_t i = 0; i < setup->config.workers; ++i) {
     const leati_batch_worker *there = queue->workers[i];
     if (!there || there->left) {
@@ -260,7 +261,8 @@ static int32_t check_inputs(uint32_t count, const DLTensor *const *inputs, leat_
 }
 
 /* Checks a request against the rules in force. Called with the lock held. */
-static int32_t check_request(const leat_batch_queue *queue, const DLTensor *const *inputs, leat_error *err) {
+static int32_t check_request(const leat_batch_queue *queue, const DLTensor *const *inputs, leat_error *err)
+    LEATI_HOLDS(queue->lock) {
   const leati_batch_setup *setup = queue->setup;
   const int64_t rows = inputs[0]->shape[0];
   if (rows > setup->config.max_rows) {
@@ -289,7 +291,8 @@ static int32_t check_request(const leat_batch_queue *queue, const DLTensor *cons
 
 /* Waits for room, first come, first served. Called with the lock held; the ticket is admitted, or LEAT_OK is not
  * returned. */
-static int32_t wait_for_room(leat_batch_queue *queue, leat_batch_ticket *ticket, int64_t timeout_ns, leat_error *err) {
+static int32_t wait_for_room(leat_batch_queue *queue, leat_batch_ticket *ticket, int64_t timeout_ns, leat_error *err)
+    LEATI_HOLDS(queue->lock) {
   if (timeout_ns == 0) {
     ++queue->stats.refused;
     return leati_error_set(err, LEAT_ERROR_EXHAUSTED, 0,

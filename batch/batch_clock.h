@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/guarded.h"
+
 /** A moment that never comes. */
 #define LEATI_BATCH_FOREVER INT64_MAX
 
@@ -26,6 +28,6 @@ bool leati_batch_clock_condition(pthread_cond_t *condition);
 /** Waits until somebody signals, or a moment comes. A thread that is cancelled meanwhile goes on with the lock held, as
  * no function of the batch queue is a cancellation point.
  * @param lock held by this thread */
-void leati_batch_clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t until);
+void leati_batch_clock_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t until) LEATI_HOLDS(*lock);
 
 #endif /* LEAT_BATCH_BATCH_CLOCK_H_ */

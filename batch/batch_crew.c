@@ -16,20 +16,20 @@ bool leati_batch_crew_serves(const leat_batch_queue *queue) {
   return serving == queue;
 }
 
-static void finish_batch(leat_batch_queue *queue, leati_batch_worker *self) {
+static void finish_batch(leat_batch_queue *queue, leati_batch_worker *self) LEATI_HOLDS(queue->lock) {
   --queue->running;
   queue->stats.running -= self->batch_count;
   while (!TAILQ_EMPTY(&self->batch)) {
     leat_batch_ticket *ticket = TAILQ_FIRST(&self->batch);
     TAILQ_REMOVE(&self->batch, ticket, mate);
     ++*(ticket->code == LEAT_OK ? &queue->stats.done : &queue->stats.failed);
-    leati_batch_queue_end(ticket);
+    leati_batch_queue_end(queue, ticket);
   }
   leati_batch_setup_drop(self->setup);
 }
 
 /* Sleeps until there may be something to do. One worker watches the clock, the others need not. */
-static void rest(leat_batch_queue *queue, int64_t until) {
+static void rest(leat_batch_queue *queue, int64_t until) LEATI_HOLDS(queue->lock) {
   if (until == LEATI_BATCH_FOREVER || queue->timing) {
     leati_batch_clock_wait(&queue->work, &queue->lock, LEATI_BATCH_FOREVER);
     return;

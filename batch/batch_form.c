@@ -54,7 +54,8 @@ static void plan(const leat_batch_queue *queue, leati_batch_worker *self, const 
 }
 
 /* Whether a group gives a batch that cannot grow. */
-static bool is_full(const leat_batch_queue *queue, leati_batch_worker *self, const leati_batch_group *candidate) {
+static bool is_full(const leat_batch_queue *queue, leati_batch_worker *self, const leati_batch_group *candidate)
+    LEATI_HOLDS(queue->lock) {
   const leat_batch_config *config = &queue->setup->config;
   if (candidate->load >= config->max_rows) {
     return true;

@@ -5,13 +5,13 @@
 
 #include "batch_clock.h"
 
-void leati_batch_queue_end(leat_batch_ticket *ticket) {
+void leati_batch_queue_end(leat_batch_queue *queue, leat_batch_ticket *ticket) {
   ticket->state = LEATI_TICKET_DONE;
   leati_batch_pack_clear(&ticket->in);
   if (ticket->held) {
     pthread_cond_broadcast(&ticket->moved);
   } else {
-    --ticket->queue->references; /* the handle still counts as one, so it does not become 0 */
+    --queue->references; /* the handle still counts as one, so it does not become 0 */
     leati_batch_ticket_free(ticket);
   }
 }
@@ -38,7 +38,8 @@ bool leati_batch_queue_is_strict(const leat_batch_queue *queue) {
   return queue->setup->config.workers == 1;
 }
 
-static leati_batch_group *find_group(leat_batch_queue *queue, const leat_batch_ticket *ticket) {
+static leati_batch_group *find_group(leat_batch_queue *queue, const leat_batch_ticket *ticket)
+    LEATI_HOLDS(queue->lock) {
   leati_batch_group *found;
   TAILQ_FOREACH_REVERSE(found, &queue->groups, leati_batch_group_list, link) {
     const bool alike =
@@ -51,7 +52,7 @@ static leati_batch_group *find_group(leat_batch_queue *queue, const leat_batch_t
 }
 
 /* Puts an admitted request into a group. TRUE if that founded one. */
-static bool join_group(leat_batch_queue *queue, leat_batch_ticket *ticket) {
+static bool join_group(leat_batch_queue *queue, leat_batch_ticket *ticket) LEATI_HOLDS(queue->lock) {
   leati_batch_group *mine = find_group(queue, ticket);
   const bool founds = mine == NULL;
   if (founds) {
@@ -135,7 +136,7 @@ void leati_batch_queue_admit_blocked(leat_batch_queue *queue) {
 void leati_batch_queue_withdraw(leat_batch_queue *queue, leat_batch_ticket *ticket, const char *why) {
   leati_batch_queue_leave(queue, ticket);
   leati_batch_ticket_fail(ticket, LEAT_ERROR_UNAVAILABLE, 0, why);
-  leati_batch_queue_end(ticket);
+  leati_batch_queue_end(queue, ticket);
 }
 
 void leati_batch_queue_fail(leat_batch_queue *queue, bool all) {
@@ -146,7 +147,7 @@ void leati_batch_queue_fail(leat_batch_queue *queue, bool all) {
     --queue->stats.blocked;
     ++queue->stats.failed;
     leati_batch_ticket_fail(ticket, LEAT_ERROR_UNAVAILABLE, 0, why);
-    leati_batch_queue_end(ticket);
+    leati_batch_queue_end(queue, ticket);
   }
   while (all && !TAILQ_EMPTY(&queue->waiting)) {
     ++queue->stats.failed;

@@ -9,6 +9,7 @@
 
 #include "batch_setup.h"
 #include "batch_ticket.h"
+#include "common/guarded.h"
 
 typedef TAILQ_HEAD(leati_batch_group_list, leati_batch_group) leati_batch_group_list;
 
@@ -35,36 +36,37 @@ struct leat_batch_queue {
 void leati_batch_queue_free(leat_batch_queue *queue);
 
 /** Gives up a reference and the lock. */
-void leati_batch_queue_unlock_and_drop(leat_batch_queue *queue);
+void leati_batch_queue_unlock_and_drop(leat_batch_queue *queue) LEATI_GIVES(queue->lock);
 
 /** Whether requests are run in the order in which they came, so that only neighbours may go together. */
-bool leati_batch_queue_is_strict(const leat_batch_queue *queue);
+bool leati_batch_queue_is_strict(const leat_batch_queue *queue) LEATI_HOLDS(queue->lock);
 
 /** Whether one more request may be admitted. */
-bool leati_batch_queue_has_room(const leat_batch_queue *queue);
+bool leati_batch_queue_has_room(const leat_batch_queue *queue) LEATI_HOLDS(queue->lock);
 
 /** Admits a request, and wakes a worker if there may be something to do: a clock to be watched, or a batch to be run.
  */
-void leati_batch_queue_admit(leat_batch_queue *queue, leat_batch_ticket *ticket);
+void leati_batch_queue_admit(leat_batch_queue *queue, leat_batch_ticket *ticket) LEATI_HOLDS(queue->lock);
 
 /** Admits those who were first to be blocked, as far as there is room. */
-void leati_batch_queue_admit_blocked(leat_batch_queue *queue);
+void leati_batch_queue_admit_blocked(leat_batch_queue *queue) LEATI_HOLDS(queue->lock);
 
 /** Takes a request that waits out of its group and the queue. The group goes with its last one. */
-void leati_batch_queue_leave(leat_batch_queue *queue, leat_batch_ticket *ticket);
+void leati_batch_queue_leave(leat_batch_queue *queue, leat_batch_ticket *ticket) LEATI_HOLDS(queue->lock);
 
 /** Forms the groups anew, by the rules in force. */
-void leati_batch_queue_regroup(leat_batch_queue *queue);
+void leati_batch_queue_regroup(leat_batch_queue *queue) LEATI_HOLDS(queue->lock);
 
 /** Ends a request. Its caller may free it from then on; if he has let go of it already, that is done here. */
-void leati_batch_queue_end(leat_batch_ticket *ticket);
+void leati_batch_queue_end(leat_batch_queue *queue, leat_batch_ticket *ticket) LEATI_HOLDS(queue->lock);
 
 /** Ends a request that waits, which is not to run.
  * @param why the message for its caller */
-void leati_batch_queue_withdraw(leat_batch_queue *queue, leat_batch_ticket *ticket, const char *why);
+void leati_batch_queue_withdraw(leat_batch_queue *queue, leat_batch_ticket *ticket, const char *why)
+    LEATI_HOLDS(queue->lock);
 
 /** Ends all requests that are blocked, as the queue was shut down.
  * @param all whether to end those that wait, too */
-void leati_batch_queue_fail(leat_batch_queue *queue, bool all);
+void leati_batch_queue_fail(leat_batch_queue *queue, bool all) LEATI_HOLDS(queue->lock);
 
 #endif /* LEAT_BATCH_BATCH_QUEUE_H_ */

@@ -50,7 +50,7 @@ static int32_t device_count(uint32_t *out_count, leat_error *err) {
 }
 
 /* The usable device number `index`. The lock is held. */
-static int32_t find_device(uint32_t index, const leati_physical **out, leat_error *err) {
+static int32_t find_device(uint32_t index, const leati_physical **out, leat_error *err) LEATI_HOLDS(backend_lock) {
   LEATI_TRY(leati_devices_find(err));
   const uint32_t usable = leati_devices_usable();
   for (uint32_t i = 0; i < leati_devices_count(); ++i) {

@@ -32,7 +32,7 @@ static uint32_t own_thread(void) {
 
 /* What was lost since the backend's profiler was started; `pending`: with what it has for us. `lock` held. */
 static uint64_t lost_so_far(const leati_collector *collector, const leat_profiler_api *api, leat_device *device,
-                            bool pending) {
+                            bool pending) LEATI_HOLDS(collector->lock) {
   leat_profiler_info info = {.struct_size = sizeof(info)};
   (void)api->info(device, &info, NULL);
   return collector->lost_spans + info.lost_count + (pending ? info.pending_count : 0);
@@ -72,7 +72,7 @@ void leati_collector_leave(leati_collector *collector, const leati_profile *prof
 }
 
 /* Makes room for a chunk of records. `lock` held. */
-static bool reserve(leati_collector *collector) {
+static bool reserve(leati_collector *collector) LEATI_HOLDS(collector->lock) {
   if (collector->count + CHUNK > LEATI_PROFILE_MOST) {
     return false;
   }
@@ -89,7 +89,8 @@ static bool reserve(leati_collector *collector) {
 }
 
 /* Reads what the backend has. False: there is no room, and the rest stays there. `lock` held. */
-static bool read_records(leati_collector *collector, const leat_profiler_api *api, leat_device *device) {
+static bool read_records(leati_collector *collector, const leat_profiler_api *api, leat_device *device)
+    LEATI_HOLDS(collector->lock) {
   uint32_t count = CHUNK;
   while (count == CHUNK) {
     if (!reserve(collector)) {
@@ -129,7 +130,7 @@ static bool is_step(const leat_profile_record *record) {
 /* Hands out the steps that belong to a profile, and keeps what may belong to another. Gives the number of steps whose
  * launch is not there, and which nobody will ask for any more. `lock` held. */
 static uint64_t hand_out(leati_collector *collector, const leati_profile *profile, leati_collector_visit visit,
-                         void *context) {
+                         void *context) LEATI_HOLDS(collector->lock) {
   if (collector->count != 0) {
     qsort(collector->records, collector->count, sizeof(*collector->records), compare);
   }

@@ -10,6 +10,7 @@
 #include <leat/backend.h>
 #include <pthread.h>
 
+#include "common/guarded.h"
 #include "spans.h"
 
 /** Records, and events of ONNX Runtime, that are kept for all profiles of a device together. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/guarded.h"
 #include "probe_shapes.h"
 
 /* ONNX Runtime puts this before the keys it is given for a provider: the provider's name in lower case. */
@@ -202,7 +203,7 @@ static OrtStatus *set_for_process(const leati_runtime *runtime, const setting *r
 
 /* Brings into effect what a session asks for the process: all of it or, on failure, nothing. The lock is held. */
 static OrtStatus *set_all_for_process(const leati_runtime *runtime, const in_effect now[SETTING_COUNT],
-                                      const char *const given[SETTING_COUNT]) {
+                                      const char *const given[SETTING_COUNT]) LEATI_HOLDS(process_lock) {
   bool set[SETTING_COUNT] = {false};
   bool any = false;
   OrtStatus *status = NULL;

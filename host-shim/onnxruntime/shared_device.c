@@ -157,13 +157,15 @@ static void forget_failure(leati_shared_device *device) {
 }
 
 /* Lets a stream come after what was published. `publish_lock` held. */
-static int32_t come_after_published(leati_shared_device *device, leat_stream *stream, leat_error *err) {
+static int32_t come_after_published(leati_shared_device *device, leat_stream *stream, leat_error *err)
+    LEATI_HOLDS(device->publish_lock) {
   return device->published_event ? device->runtime->leat->stream->wait_event(stream, device->published_event, err)
                                  : LEAT_OK;
 }
 
 /* Lets what comes after all that was published come after a stream too. `publish_lock` held. */
-static int32_t publish(leati_shared_device *device, leat_stream *stream, leat_error *err) {
+static int32_t publish(leati_shared_device *device, leat_stream *stream, leat_error *err)
+    LEATI_HOLDS(device->publish_lock) {
   const leat_event_api *events = device->runtime->leat->event;
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
   int32_t code = come_after_published(device, stream, err);

@@ -84,17 +84,18 @@ void leati_mutex_destroy(leati_mutex *mutex) {
   (void)pthread_mutex_destroy(&mutex->native);
 }
 
-void leati_mutex_lock(leati_mutex *mutex) {
+/* Of these four the analysis is told what they do, and not that a mutex is the one that it is made of. */
+LEATI_UNANALYSED void leati_mutex_lock(leati_mutex *mutex) {
   rank_taken(mutex->rank);
   (void)pthread_mutex_lock(&mutex->native);
 }
 
-void leati_mutex_unlock(leati_mutex *mutex) {
+LEATI_UNANALYSED void leati_mutex_unlock(leati_mutex *mutex) {
   (void)pthread_mutex_unlock(&mutex->native);
   rank_given(mutex->rank);
 }
 
-bool leati_mutex_try(leati_mutex *mutex) {
+LEATI_UNANALYSED bool leati_mutex_try(leati_mutex *mutex) {
   if (pthread_mutex_trylock(&mutex->native) != 0) {
     return false;
   }
@@ -114,7 +115,7 @@ void leati_condition_destroy(leati_condition *condition) {
   (void)pthread_cond_destroy(&condition->native);
 }
 
-void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns) {
+LEATI_UNANALYSED void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns) {
   assert_held(true);
   if (deadline_ns == UINT64_MAX) {
     (void)pthread_cond_wait(&condition->native, &mutex->native);

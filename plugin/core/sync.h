@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/guarded.h"
 #include "common/line.h"
 
 /** Ranks, lowest first: whoever holds one may take those below it in this list. */
@@ -51,17 +52,17 @@ typedef enum leati_rank {
 } leati_rank;
 
 /** A mutex with a rank. */
-typedef struct leati_mutex {
+typedef struct LEATI_LOCK leati_mutex {
   pthread_mutex_t native;
   leati_rank rank;
 } leati_mutex;
 
 void leati_mutex_init(leati_mutex *mutex, leati_rank rank);
 void leati_mutex_destroy(leati_mutex *mutex);
-void leati_mutex_lock(leati_mutex *mutex);
-void leati_mutex_unlock(leati_mutex *mutex);
+void leati_mutex_lock(leati_mutex *mutex) LEATI_TAKES(*mutex);
+void leati_mutex_unlock(leati_mutex *mutex) LEATI_GIVES(*mutex);
 /** Takes the mutex if nobody holds it. In any order of ranks: it never waits. */
-bool leati_mutex_try(leati_mutex *mutex);
+bool leati_mutex_try(leati_mutex *mutex) LEATI_TRIES(*mutex);
 /** Statically initialised mutex. */
 #define LEATI_MUTEX_INITIALIZER(rank_) \
   { .native = PTHREAD_MUTEX_INITIALIZER, .rank = (rank_) }
@@ -84,7 +85,7 @@ void leati_condition_init(leati_condition *condition);
 void leati_condition_destroy(leati_condition *condition);
 /** Gives the mutex back, which must be the only one held (beside BACKEND), waits to be signalled or for `deadline_ns`
  * of leati_now_ns() to come (UINT64_MAX: never), and takes it again. */
-void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns);
+void leati_condition_wait(leati_condition *condition, leati_mutex *mutex, uint64_t deadline_ns) LEATI_HOLDS(*mutex);
 void leati_condition_signal(leati_condition *condition);
 void leati_condition_broadcast(leati_condition *condition);
 

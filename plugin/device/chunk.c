@@ -215,7 +215,7 @@ uint64_t leati_chunks_bytes(leat_device *device) {
 }
 
 /* Takes those chunks of a kind off a free list whose slab nobody uses, or all. `lock` held. */
-static leati_chunk *take_idle(free_list *s, leati_chunk_kind kind, bool all) {
+static leati_chunk *take_idle(free_list *s, leati_chunk_kind kind, bool all) LEATI_HOLDS(s->lock) {
   leati_chunk *idle = NULL;
   for (leati_chunk **at = &s->free[kind]; *at != NULL;) {
     leati_chunk *const chunk = *at;
@@ -271,7 +271,7 @@ static leati_chunk *pop_fitting(free_list *s, leati_chunk_kind kind, uint64_t si
 }
 
 /* Puts a chunk on a free list. False: there would be more than `most` bytes on it. `lock` held. */
-static bool put(free_list *s, leati_chunk *chunk, uint64_t most) {
+static bool put(free_list *s, leati_chunk *chunk, uint64_t most) LEATI_HOLDS(s->lock) {
   const bool fits = s->bytes + chunk->size <= most;
   if (fits) {
     s->bytes += chunk->size;
@@ -291,7 +291,7 @@ static bool push(free_list *s, leati_chunk *chunk, uint64_t most) {
 }
 
 /* Takes the chunk that was given first of those that there are. `lock` held. */
-static leati_chunk *pop_oldest(free_list *s) {
+static leati_chunk *pop_oldest(free_list *s) LEATI_HOLDS(s->lock) {
   leati_chunk **oldest = NULL;
   for (int i = 0; i < LEATI_CHUNK_KINDS; ++i) {
     leati_chunk **at = &s->free[i];

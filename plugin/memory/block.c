@@ -31,7 +31,7 @@ void *leati_block_mapped(const leati_block *block) {
 }
 
 /* Adds a stamp or raises one that is there. `stamp_lock` held. False when there is no host memory. */
-static bool put_stamp(leati_block *block, leati_timeline *timeline, uint64_t value) {
+static bool put_stamp(leati_block *block, leati_timeline *timeline, uint64_t value) LEATI_HOLDS(block->stamp_lock) {
   for (uint32_t i = 0; i < block->stamp_count; ++i) {
     leati_stamp *const at = i < LEATI_INLINE_STAMPS ? &block->stamps[i] : &block->spilled[i - LEATI_INLINE_STAMPS];
     if (at->timeline == timeline) {

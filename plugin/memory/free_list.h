@@ -8,7 +8,7 @@
 #include "memory/memory_state.h"
 
 /** Puts a block on the free list of its class, whose lock is held. */
-static inline void leati_free_list_put(leati_size_class *class, leati_block *block) {
+static inline void leati_free_list_put(leati_size_class *class, leati_block *block) LEATI_HOLDS(class->lock) {
   block->previous_free = NULL;
   block->next_free = class->first_free;
   if (class->first_free != NULL) {
@@ -21,7 +21,7 @@ static inline void leati_free_list_put(leati_size_class *class, leati_block *blo
 }
 
 /** Takes a block off the free list of its class, whose lock is held. */
-static inline void leati_free_list_take(leati_size_class *class, leati_block *block) {
+static inline void leati_free_list_take(leati_size_class *class, leati_block *block) LEATI_HOLDS(class->lock) {
   if (block->next_free != NULL) {
     block->next_free->previous_free = block->previous_free;
   } else {

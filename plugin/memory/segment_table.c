@@ -22,7 +22,7 @@ static void entry_set(const leati_segment_table *table, leati_segment_array *arr
 }
 
 /* Makes room for one more entry. `lock` held. */
-static int32_t reserve(leati_segment_table *table, uint32_t count, leat_error *err) {
+static int32_t reserve(leati_segment_table *table, uint32_t count, leat_error *err) LEATI_HOLDS(table->lock) {
   leati_segment_array *const array = atomic_load_explicit(&table->array, memory_order_relaxed);
   if (array != NULL && count < array->capacity) {
     return LEAT_OK;

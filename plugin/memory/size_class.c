@@ -50,10 +50,9 @@ uint32_t leati_class_blocks(uint32_t class_index, uint64_t block_size) {
 }
 
 /* Makes a segment and links it into its class, whose lock is held. */
-static int32_t segment_create(leat_device *device, uint32_t class_index, uint64_t block_size, uint32_t block_count,
-                              leat_error *err) {
+static int32_t segment_create(leat_device *device, leati_size_class *class, uint32_t class_index, uint64_t block_size,
+                              uint32_t block_count, leat_error *err) LEATI_HOLDS(class->lock) {
   struct leati_memory *const memory = device->memory;
-  leati_size_class *const class = &memory->classes[class_index];
   leati_segment *const s = leati_segment_take(class, block_count);
   if (s == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for a segment");
@@ -161,7 +160,7 @@ void leati_class_give_back(leat_device *device, leati_segment *gone) {
 /* Finds a free block that can be used now, of the `probes` that were freed last or, `oldest`, of those that were freed
  * first. The class's lock is held. */
 static leati_block *find_free(const leati_size_class *class, bool oldest, uint64_t block_size, uint32_t probes,
-                              leati_timeline *timeline) {
+                              leati_timeline *timeline) LEATI_HOLDS(class->lock) {
   leati_block *block = oldest ? class->last_free : class->first_free;
   for (; block != NULL && probes > 0; --probes, block = oldest ? block->previous_free : block->next_free) {
     /* In the class of large blocks sizes differ: one that is a little larger will do. */
@@ -175,7 +174,8 @@ static leati_block *find_free(const leati_size_class *class, bool oldest, uint64
 /* Takes a block off the free list that can be used now, if there is one among the `probes` at either end. What was
  * freed last is likelier to be in a cache, what was freed first to be in use no more: where many streams free what
  * their work in flight still uses, nothing else may be found. The class's lock is held. */
-static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint32_t probes, leati_timeline *timeline) {
+static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint32_t probes, leati_timeline *timeline)
+    LEATI_HOLDS(class->lock) {
   leati_block *block = find_free(class, false, block_size, probes, timeline);
   if (block == NULL) {
     block = find_free(class, true, block_size, probes, timeline);
@@ -187,7 +187,7 @@ static leati_block *pop_free(leati_size_class *class, uint64_t block_size, uint3
 }
 
 /* Takes a block that was never used. The class's lock is held. */
-static leati_block *carve(leati_size_class *class, uint64_t block_size) {
+static leati_block *carve(leati_size_class *class, uint64_t block_size) LEATI_HOLDS(class->lock) {
   leati_segment *const s = class->segments;
   if (s == NULL || s->carved == s->block_count || s->block_size != block_size) {
     return NULL;
@@ -249,10 +249,10 @@ int32_t leati_class_take(leat_device *device, const leati_demand *demand, bool p
   }
   if (block == NULL) {
     const uint32_t usual = leati_class_blocks(class_index, block_size);
-    status = segment_create(device, class_index, block_size, usual, err);
+    status = segment_create(device, class, class_index, block_size, usual, err);
     if (status == LEAT_ERROR_OUT_OF_MEMORY && pressed && usual > 1) {
       leati_forget(err);
-      status = segment_create(device, class_index, block_size, 1, err);
+      status = segment_create(device, class, class_index, block_size, 1, err);
     }
     block = status == LEAT_OK ? carve(class, block_size) : NULL;
   }

@@ -48,6 +48,6 @@ leati_segment *leati_class_detach_idle(leat_device *device, leati_size_class *cl
 void leati_class_give_back(leat_device *device, leati_segment *gone);
 
 /** Counts blocks that were looked at under a class's lock, and gives it up for a moment when they are many. */
-void leati_class_let_others_in(leati_size_class *class, uint32_t looked, uint32_t *inout_sum);
+void leati_class_let_others_in(leati_size_class *class, uint32_t looked, uint32_t *inout_sum) LEATI_HOLDS(class->lock);
 
 #endif /* LEAT_PLUGIN_MEMORY_SIZE_CLASS_H_ */

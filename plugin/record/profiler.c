@@ -146,7 +146,7 @@ uint64_t leati_profiler_launch(void) {
 }
 
 /* Whether what was recorded then is of the last run. `lock` held. */
-static bool is_last(const struct leati_profiler *profiler, uint32_t modes) {
+static bool is_last(const struct leati_profiler *profiler, uint32_t modes) LEATI_HOLDS(profiler->lock) {
   return modes >> RUN_SHIFT == profiler->run;
 }
 

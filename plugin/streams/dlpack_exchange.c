@@ -26,7 +26,8 @@ export;
 
 /* Keeps a device from closing while a deleter gives its block back. */
 static leati_mutex exports_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_EXPORTS);
-static uint64_t generations[LEATI_DEVICES_MAX]; /* guarded by exports_lock; raised when the device closes */
+/* Raised when the device closes. */
+static uint64_t generations[LEATI_DEVICES_MAX] LEATI_GUARDED_BY(exports_lock);
 
 void leati_dlpack_close(leat_device *device) {
   leati_mutex_lock(&exports_lock);

@@ -117,7 +117,8 @@ static int32_t external_destroy_semaphore(leat_semaphore *semaphore, leat_error 
 
 /* Makes the open list wait for a value. Only what comes later has to, and a list waits for one such semaphore at most:
  * what is open goes first. `lock` held. */
-static int32_t add_wait(leat_stream *stream, leat_semaphore *semaphore, uint64_t value, leat_error *err) {
+static int32_t add_wait(leat_stream *stream, leat_semaphore *semaphore, uint64_t value, leat_error *err)
+    LEATI_HOLDS(stream->lock) {
   const leati_external_point *const before = stream->open != NULL ? &stream->open->external_wait : NULL;
   const bool waits = before != NULL && before->semaphore != NULL;
   if (leati_stream_open_count(stream) != 0 || (waits && before->semaphore != semaphore)) {
@@ -146,7 +147,8 @@ static int32_t external_wait(leat_stream *stream, leat_semaphore *semaphore, uin
 }
 
 /* Makes the open list raise a semaphore at its end, and submits it. `lock` held. */
-static int32_t add_signal(leat_stream *stream, leat_semaphore *semaphore, uint64_t value, leat_error *err) {
+static int32_t add_signal(leat_stream *stream, leat_semaphore *semaphore, uint64_t value, leat_error *err)
+    LEATI_HOLDS(stream->lock) {
   LEATI_TRY(leati_stream_need_open(stream, err));
   leati_external_point_set(&stream->open->external_signal, semaphore, value);
   /* Before the list goes: who waits for the semaphore may be quick. */

@@ -13,8 +13,9 @@
 /* ---- Operations ---------------------------------------------------------------------------------------------------
  */
 
-/* Takes the stream's lock; on success end_recording() must follow. */
-static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, leat_error *err) {
+/* Takes the stream's lock; on success end_recording() must follow. Not analysed, and nor is that: it is the status that
+ * says whether the lock is held. */
+LEATI_UNANALYSED static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, leat_error *err) {
   leati_mutex_lock(&stream->lock);
   const int32_t status = leati_stream_sticky(stream, err);
   if (status != LEAT_OK) {
@@ -40,7 +41,7 @@ static int32_t begin_recording(leati_recorder *recorder, leat_stream *stream, le
 }
 
 /* Whether the open list goes without being asked. `lock` held. */
-static bool should_submit(const leat_stream *stream) {
+static bool should_submit(const leat_stream *stream) LEATI_HOLDS(stream->lock) {
   const leati_submission *const open = stream->open;
   if (open == NULL || open->command_count == 0) {
     return false;
@@ -55,7 +56,7 @@ static bool should_submit(const leat_stream *stream) {
 }
 
 /* Gives the pieces the values behind the open list's, and stamps what they read. `lock` held. */
-static void number_pieces(const leat_stream *stream, leati_submission *pieces) {
+static void number_pieces(const leat_stream *stream, leati_submission *pieces) LEATI_HOLDS(stream->lock) {
   uint64_t value = leati_stream_open_value(stream);
   for (leati_submission *at = pieces; at != NULL; at = at->next) {
     at->value = ++value;
@@ -65,7 +66,7 @@ static void number_pieces(const leat_stream *stream, leati_submission *pieces) {
 
 /* Gives back the chunks that were taken since the begin: no command is left that uses them, and who tries again may
  * find no others. `lock` held. */
-static void give_chunks_back(leati_recorder *recorder) {
+static void give_chunks_back(leati_recorder *recorder) LEATI_HOLDS(recorder->stream->lock) {
   leat_stream *const stream = recorder->stream;
   while (stream->open->chunks != recorder->chunks_mark) {
     leati_chunk *const chunk = stream->open->chunks;
@@ -82,7 +83,7 @@ static void give_chunks_back(leati_recorder *recorder) {
 }
 
 /* Keeps the commands or takes them back, frees the temporaries, releases the lock, returns `status`. */
-static int32_t end_recording(leati_recorder *recorder, int32_t status) {
+LEATI_UNANALYSED static int32_t end_recording(leati_recorder *recorder, int32_t status) {
   leat_stream *const stream = recorder->stream;
   if (status == LEAT_OK) {
     number_pieces(stream, recorder->pieces);
@@ -210,6 +211,7 @@ int32_t leati_recorder_look_for_hazards(const leat_stream *stream, const leati_t
  * `*out_record`: the caller has until the stream's lock is released. */
 static inline int32_t append_dispatch(leati_recorder *recorder, leati_pipeline *pipeline, const uint32_t groups[3],
                                       uint32_t size, leati_command **out, unsigned char **out_record, leat_error *err) {
+  leati_recorder_has_lock(recorder->stream);
   LEATI_TRY(leati_stream_append(recorder->stream, out, err));
   leati_chunk *chunk;
   uint64_t offset;
@@ -344,6 +346,7 @@ int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leat
     LEATI_TRY(leati_record_temporary(recorder, plan->temporaries[i].size, &temporaries[i], err));
   }
   recorder->plan = plan;
+  leati_recorder_has_lock(recorder->stream);
   recorder->plan_mark = leati_stream_open_count(recorder->stream);
   leati_touch spans[2 * LEATI_ACCESS_MAX];
   for (uint32_t i = 0; i < plan->step_count; ++i) {

@@ -42,7 +42,8 @@ static inline void leati_touch_stamp(const leati_touch *bytes, leati_timeline *t
 /** Remembers what a command touches, stamps the blocks, and says whether the command needs a barrier first: when it
  * touches what was written since the last one, or writes what was read. */
 static inline bool leati_recorder_note_accesses(leat_stream *stream, const leati_touch *reads, uint32_t read_count,
-                                                const leati_touch *writes, uint32_t write_count) {
+                                                const leati_touch *writes, uint32_t write_count)
+    LEATI_HOLDS(stream->lock) {
   bool barrier = stream->barrier_next || stream->reads.count + read_count > LEATI_RANGES_MAX ||
                  stream->writes.count + write_count > LEATI_RANGES_MAX;
   for (uint32_t i = 0; i < read_count && !barrier; ++i) {
@@ -72,11 +73,18 @@ static inline bool leati_recorder_note_accesses(leat_stream *stream, const leati
   return barrier;
 }
 
+/** To be called where a recorder gives its stream, whose lock it has from begin to end. The analysis of locks does not
+ * follow the pointer. */
+static inline void leati_recorder_has_lock(const leat_stream *stream) LEATI_ASSUMES(stream->lock) {
+  (void)stream;
+}
+
 /** Room for `size` bytes in a chunk of the open submission, of which `window` bytes from its start must exist. */
 static inline int32_t leati_recorder_stage(leati_recorder *recorder, leati_chunk_kind kind, uint64_t size,
                                            uint64_t alignment, uint64_t window, leati_chunk **out, uint64_t *out_offset,
                                            leat_error *err) {
   leat_stream *const stream = recorder->stream;
+  leati_recorder_has_lock(stream);
   LEATI_TRY(leati_stream_need_open(stream, err));
   leati_chunk *chunk = stream->current[kind];
   uint64_t offset = chunk == NULL ? 0 : (chunk->used + alignment - 1) & ~(alignment - 1);
@@ -96,13 +104,15 @@ static inline int32_t leati_recorder_stage(leati_recorder *recorder, leati_chunk
 
 /** Under guard: fails if a command reads what another stream is yet to write, and notes what it writes. */
 int32_t leati_recorder_look_for_hazards(const leat_stream *stream, const leati_touch *reads, uint32_t read_count,
-                                        const leati_touch *writes, uint32_t write_count, leat_error *err);
+                                        const leati_touch *writes, uint32_t write_count, leat_error *err)
+    LEATI_HOLDS(stream->lock);
 
 /** Puts a command that was appended into the list, behind a barrier if what it touches needs one. Fails under guard
  * alone. */
 static inline int32_t leati_recorder_put(leat_stream *stream, leati_command *command, const leati_touch *reads,
                                          uint32_t read_count, const leati_touch *writes, uint32_t write_count,
                                          leat_error *err) {
+  leati_recorder_has_lock(stream);
   if (stream->device->hazards != NULL) {
     LEATI_TRY(leati_recorder_look_for_hazards(stream, reads, read_count, writes, write_count, err));
   }
@@ -118,6 +128,7 @@ static inline int32_t leati_recorder_append_copy(leat_stream *stream, leati_tran
                                                  uint64_t from_offset, VkBuffer to, uint64_t to_offset, uint64_t size,
                                                  const leati_touch *read, const leati_touch *write, leat_error *err) {
   leati_command *command = NULL;
+  leati_recorder_has_lock(stream);
   LEATI_TRY(leati_stream_append(stream, &command, err));
   *command = (leati_command){
       .kind = LEATI_COMMAND_COPY,
@@ -146,7 +157,7 @@ static inline int32_t leati_recorder_append_device_copy(leat_stream *stream, lea
 }
 
 /** Drops lists that were never handed over, linked by `next`. `lock` held. */
-static inline void leati_recorder_drop_pieces(leat_stream *stream, leati_submission *pieces) {
+static inline void leati_recorder_drop_pieces(leat_stream *stream, leati_submission *pieces) LEATI_HOLDS(stream->lock) {
   while (pieces != NULL) {
     leati_submission *const next = pieces->next;
     leati_timeline_drop(stream->timeline, pieces);

@@ -104,6 +104,7 @@ static int32_t make_pieces(leati_recorder *recorder, const leati_view *src, cons
       status = fill_piece(recorder, src, dst, begin, begin + piece < size ? piece : size - begin, made, err);
     }
     if (status != LEAT_OK) {
+      leati_recorder_has_lock(stream);
       leati_recorder_drop_pieces(stream, first);
       return status;
     }
@@ -201,6 +202,7 @@ int32_t leati_record_staged_output(leati_recorder *recorder, const leati_view *d
   leati_chunk *chunk;
   uint64_t offset;
   leati_block *const direct = find_host_block(recorder->device, dst, size, &offset);
+  leati_recorder_has_lock(stream);
   LEATI_TRY(leati_stream_need_open(stream, err));
   stream->open->to_host |= VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
   if (direct != NULL) {

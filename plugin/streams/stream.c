@@ -30,12 +30,12 @@ int32_t leati_stream_check(const leat_stream *stream, const leat_device *device,
  */
 
 /* Whether there is something to submit. `lock` held. */
-static bool is_open(const leat_stream *stream) {
+static bool is_open(const leat_stream *stream) LEATI_HOLDS(stream->lock) {
   return leati_stream_open_count(stream) != 0 || stream->waiting;
 }
 
 /* Lists of the stream that may be in flight. `lock` held. */
-static uint64_t in_flight(const leat_stream *stream) {
+static uint64_t in_flight(const leat_stream *stream) LEATI_HOLDS(stream->lock) {
   uint64_t lists = 0;
   for (leati_timeline *at = stream->timeline; at != NULL; at = at->replaced) {
     const uint64_t last = leati_timeline_last(at);
@@ -50,7 +50,7 @@ static uint64_t in_flight(const leat_stream *stream) {
  * behind a barrier, unless the lane has much more to do than another one and the queue has taken what went before. A
  * wait for the chosen lane itself is a barrier too: what it waits for is there already. Says whether there must be one.
  * `lock` held. */
-static bool place(leat_stream *stream) {
+static bool place(leat_stream *stream) LEATI_HOLDS(stream->lock) {
   const uint64_t own = in_flight(stream);
   leati_lane *const lane = leati_placement_choose(stream->device, stream->lane, own);
   bool after = own != 0;
@@ -107,7 +107,7 @@ int32_t leati_stream_open_list(leat_stream *stream, leat_error *err) {
 }
 
 /* As leati_stream_need_open(), for a list that must go: without memory for it the timeline fails. `lock` held. */
-static int32_t open_to_go(leat_stream *stream, leat_error *err) {
+static int32_t open_to_go(leat_stream *stream, leat_error *err) LEATI_HOLDS(stream->lock) {
   leat_error failure = {.struct_size = sizeof(failure)};
   if (leati_stream_need_open(stream, &failure) == LEAT_OK) {
     return LEAT_OK;
@@ -129,7 +129,7 @@ static void send_arguments(const leati_submission *list) {
 }
 
 /* Hands a list to the stream's lane. `lock` held. */
-static void hand_over(leat_stream *stream, leati_submission *list) {
+static void hand_over(leat_stream *stream, leati_submission *list) LEATI_HOLDS(stream->lock) {
   list->stream = stream;
   list->semaphore = &stream->lane->semaphore;
   leati_mutex_lock(&stream->timeline->lock);
@@ -232,7 +232,7 @@ static leati_timeline *running(leati_timeline *timeline, uint64_t *out_value) {
  * commands does. It is made only where a caller asks for such a value, so that a caller that put nothing into the
  * stream is not told of its loss.
  * `lock` held. */
-static void cover(leat_stream *stream) {
+static void cover(leat_stream *stream) LEATI_HOLDS(stream->lock) {
   leati_timeline *const timeline = stream->timeline;
   if (timeline->replaced != NULL && !is_open(stream)) {
     uint64_t value;
@@ -275,7 +275,7 @@ int32_t leati_stream_mark(leat_stream *stream, leati_timestamp *timestamp, leati
 }
 
 /* The value that covers everything in the stream now, once it is submitted. `lock` held. */
-static uint64_t covering_value(leat_stream *stream) {
+static uint64_t covering_value(leat_stream *stream) LEATI_HOLDS(stream->lock) {
   cover(stream);
   return is_open(stream) ? leati_stream_open_value(stream) : leati_stream_open_value(stream) - 1;
 }
@@ -342,7 +342,7 @@ int32_t leati_stream_drain(leat_stream *stream, leati_timeline *failed, uint64_t
 /* Puts a stream whose timeline was replaced back onto the lane where the rest of its work is: its last list may have
  * been lost on the way to another one. All of that rest is on one lane, since such a stream moves only when it is idle.
  * `lock` held. */
-static void return_to_lane(leat_stream *stream) {
+static void return_to_lane(leat_stream *stream) LEATI_HOLDS(stream->lock) {
   for (leati_timeline *at = stream->timeline->replaced; at != NULL; at = at->replaced) {
     const uint64_t last = leati_timeline_last(at);
     leati_point point;
@@ -354,7 +354,7 @@ static void return_to_lane(leat_stream *stream) {
 }
 
 /* Gives a stream a fresh timeline in place of its failed one, and an empty list. `lock` held. */
-static int32_t renew(leat_stream *stream, leat_error *err) {
+static int32_t renew(leat_stream *stream, leat_error *err) LEATI_HOLDS(stream->lock) {
   leati_timeline *fresh;
   LEATI_TRY(leati_timeline_take(stream->device, &fresh, err));
   leati_timeline_end(stream->timeline);

@@ -70,7 +70,7 @@ static uint32_t take_slot(struct leati_stream_pool *pool) {
 }
 
 /* Hands free streams to those who wait, in order. `lock` held. */
-static void serve(struct leati_stream_pool *pool) {
+static void serve(struct leati_stream_pool *pool) LEATI_HOLDS(pool->lock) {
   while (pool->first != NULL) {
     const uint32_t index = take_slot(pool);
     if (index == 0) {
@@ -97,7 +97,7 @@ static void give_slot(struct leati_stream_pool *pool, uint32_t index) {
 }
 
 /* Takes a waiter that was not served off the queue. `lock` held. */
-static void leave_queue(struct leati_stream_pool *pool, const waiter *leaving) {
+static void leave_queue(struct leati_stream_pool *pool, const waiter *leaving) LEATI_HOLDS(pool->lock) {
   waiter *before = NULL;
   for (waiter *at = pool->first; at != leaving; at = at->next) {
     before = at;
@@ -268,7 +268,7 @@ typedef struct bindings {
 /* Devices to whose pools threads may release streams. A thread that ends cannot know otherwise whether the device is
  * still open. */
 static leati_mutex open_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_THREADS); /* guards open_devices, `ending` of pools */
-static leat_device *open_devices[LEATI_DEVICES_MAX];
+static leat_device *open_devices[LEATI_DEVICES_MAX] LEATI_GUARDED_BY(open_lock);
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;

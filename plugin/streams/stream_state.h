@@ -50,7 +50,7 @@ LEATI_APART(struct leat_stream, ended, lock);
 /* Steps on the open list. Recording takes some of them for each command, so they are compiled into it. */
 
 /** Fails with the stream's sticky error. `lock` held. */
-static inline int32_t leati_stream_sticky(const leat_stream *stream, leat_error *err) {
+static inline int32_t leati_stream_sticky(const leat_stream *stream, leat_error *err) LEATI_HOLDS(stream->lock) {
   if (atomic_load_explicit(&stream->device->lost, memory_order_relaxed)) {
     return leati_fail(err, LEAT_ERROR_DEVICE_LOST, "the device is lost (driver crash, reset or removal)");
   }
@@ -61,17 +61,17 @@ static inline int32_t leati_stream_sticky(const leat_stream *stream, leat_error 
 }
 
 /** Value that the open list will raise the timeline to. `lock` held. */
-static inline uint64_t leati_stream_open_value(const leat_stream *stream) {
+static inline uint64_t leati_stream_open_value(const leat_stream *stream) LEATI_HOLDS(stream->lock) {
   return atomic_load_explicit(&stream->timeline->promised, memory_order_relaxed) + 1;
 }
 
 /** Commands of the open list. `lock` held. */
-static inline uint32_t leati_stream_open_count(const leat_stream *stream) {
+static inline uint32_t leati_stream_open_count(const leat_stream *stream) LEATI_HOLDS(stream->lock) {
   return stream->open != NULL ? stream->open->command_count : 0;
 }
 
 /** Makes the open list wait for a point. `lock` held. */
-static inline void leati_stream_add_wait(leat_stream *stream, leati_point point) {
+static inline void leati_stream_add_wait(leat_stream *stream, leati_point point) LEATI_HOLDS(stream->lock) {
   leati_point *const slot = &stream->waits[leati_lane_of(point.semaphore)->index];
   if (slot->value < point.value) {
     *slot = point;
@@ -80,15 +80,16 @@ static inline void leati_stream_add_wait(leat_stream *stream, leati_point point)
 }
 
 /** Makes the submission that the open list goes into, of which there is none. `lock` held. */
-int32_t leati_stream_open_list(leat_stream *stream, leat_error *err);
+int32_t leati_stream_open_list(leat_stream *stream, leat_error *err) LEATI_HOLDS(stream->lock);
 
 /** The submission that the open list goes into, made at need. `lock` held. */
-static inline int32_t leati_stream_need_open(leat_stream *stream, leat_error *err) {
+static inline int32_t leati_stream_need_open(leat_stream *stream, leat_error *err) LEATI_HOLDS(stream->lock) {
   return stream->open != NULL ? LEAT_OK : leati_stream_open_list(stream, err);
 }
 
 /** A new command at the end of the list, which counts once `command_count` is raised. `lock` held. */
-static inline int32_t leati_stream_append(leat_stream *stream, leati_command **out, leat_error *err) {
+static inline int32_t leati_stream_append(leat_stream *stream, leati_command **out, leat_error *err)
+    LEATI_HOLDS(stream->lock) {
   LEATI_TRY(leati_stream_need_open(stream, err));
   leati_submission *const open = stream->open;
   LEATI_TRY(leati_array_room(&open->commands, open->command_count, &open->command_capacity, sizeof(*open->commands), 16,
@@ -99,17 +100,18 @@ static inline int32_t leati_stream_append(leat_stream *stream, leati_command **o
 
 /** Hands the open list to a lane. A list that cannot be is lost, and its timeline fails. `lock` held; when it is given
  * back, leati_stream_unlock_and_help() must follow. */
-int32_t leati_stream_flush(leat_stream *stream, leat_error *err);
+int32_t leati_stream_flush(leat_stream *stream, leat_error *err) LEATI_HOLDS(stream->lock);
 /** The same, and right behind it hands over the pieces of downloads, linked by `next`, whose values follow the open
  * list's. Of a list that is lost they are too. */
-int32_t leati_stream_flush_with(leat_stream *stream, leati_submission *pieces, leat_error *err);
+int32_t leati_stream_flush_with(leat_stream *stream, leati_submission *pieces, leat_error *err)
+    LEATI_HOLDS(stream->lock);
 /** Gives the lock back and helps the lane that a list may have gone to. Returns `status`, or why the queue refused the
  * list. */
-int32_t leati_stream_unlock_and_help(leat_stream *stream, int32_t status, leat_error *err);
+int32_t leati_stream_unlock_and_help(leat_stream *stream, int32_t status, leat_error *err) LEATI_GIVES(stream->lock);
 /** Takes back everything in the stream that was not submitted. `lock` held. */
-void leati_stream_forget(leat_stream *stream);
+void leati_stream_forget(leat_stream *stream) LEATI_HOLDS(stream->lock);
 /** Lets what is put in from now on come, for the guard, after nothing that is there. `lock` held. */
-void leati_stream_own_anew(leat_stream *stream);
+void leati_stream_own_anew(leat_stream *stream) LEATI_HOLDS(stream->lock);
 /** Frees what a stream object holds. */
 void leati_stream_finish(leat_stream *stream);
 /** Flushes a stream unless it is on the free list. */

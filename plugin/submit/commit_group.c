@@ -256,21 +256,22 @@ static int32_t take_command_buffer(leati_lane *lane, leati_command_buffer **out,
 /* ---- The queue ----------------------------------------------------------------------------------------------------
  */
 
+static VkResult queue_submit(leati_lane *lane, const commit_group *g, uint32_t end) {
+  return lane->device->vk.QueueSubmit(lane->queue, end - g->sent, &g->batches[g->sent], VK_NULL_HANDLE);
+}
+
 /* Held while a queue of any device is given its first command buffer: a driver (NVIDIA 580.159.04, H200) that gets the
  * first ones of two queues at the same time may never run what one of the two gets. */
 static leati_mutex first_lock = LEATI_MUTEX_INITIALIZER(LEATI_RANK_FIRST);
 
 /* Gives the batches from `sent` up to `end` to the queue. The leader's. */
 static VkResult submit_batches(leati_lane *lane, const commit_group *g, uint32_t end) {
-  const bool first = atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed) == 0;
-  if (first) {
-    leati_mutex_lock(&first_lock);
+  if (atomic_load_explicit(&lane->semaphore.submitted, memory_order_relaxed) != 0) {
+    return queue_submit(lane, g, end);
   }
-  const VkResult result =
-      lane->device->vk.QueueSubmit(lane->queue, end - g->sent, &g->batches[g->sent], VK_NULL_HANDLE);
-  if (first) {
-    leati_mutex_unlock(&first_lock);
-  }
+  leati_mutex_lock(&first_lock);
+  const VkResult result = queue_submit(lane, g, end);
+  leati_mutex_unlock(&first_lock);
   return result;
 }
 

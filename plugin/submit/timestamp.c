@@ -87,7 +87,7 @@ static int32_t make_block(leat_device *device, timestamp_block **out, leat_error
 }
 
 /* Takes the first free query that nothing in flight writes. `lock` held. */
-static leati_timestamp *pop_passed(struct leati_timestamps *all) {
+static leati_timestamp *pop_passed(struct leati_timestamps *all) LEATI_HOLDS(all->lock) {
   for (leati_timestamp **at = &all->free; *at != NULL; at = &(*at)->next) {
     leati_timestamp *const timestamp = *at;
     if (timestamp->timeline == NULL || leati_timeline_passed(timestamp->timeline, timestamp->value)) {

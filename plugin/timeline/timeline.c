@@ -131,7 +131,7 @@ void leati_timeline_push(leati_timeline *timeline, leati_submission *submission)
 }
 
 /* Puts a submission back on the free list. `lock` held. */
-static void recycle(leati_timeline *timeline, leati_submission *submission) {
+static void recycle(leati_timeline *timeline, leati_submission *submission) LEATI_HOLDS(timeline->lock) {
   leati_chunks_give(timeline->device, submission->chunks);
   submission->chunks = NULL;
   submission->command_count = 0;
@@ -229,7 +229,8 @@ static void lower_to(_Atomic uint64_t *value, uint64_t to) {
 
 /* Notes a failure: values from `from` on are never reached, or those from `flawed` on are and give it. The first cause
  * stays. `lock` held. */
-static void note_failure(leati_timeline *timeline, uint64_t from, uint64_t flawed, const leat_error *cause) {
+static void note_failure(leati_timeline *timeline, uint64_t from, uint64_t flawed, const leat_error *cause)
+    LEATI_HOLDS(timeline->lock) {
   const bool first = atomic_load_explicit(&timeline->failed, memory_order_relaxed) == LEAT_OK;
   if (first) {
     atomic_store_explicit(&timeline->failed_from, from, memory_order_release);
@@ -267,7 +268,7 @@ void leati_timeline_end(leati_timeline *timeline) {
 
 /* Forgets the deliveries that nobody can ask for any more. True: one of them is being copied, so await_copy() must
  * follow, because whoever forgets it may free where it goes. `lock` held. */
-static bool drop_unwanted(leati_timeline *timeline) {
+static bool drop_unwanted(leati_timeline *timeline) LEATI_HOLDS(timeline->lock) {
   bool copied = false;
   for (leati_submission *at = timeline->first; at != NULL && at->owner != timeline->owner; at = at->next) {
     bool wanted = at->delivery_count == 0;
@@ -289,7 +290,7 @@ static void await_copy(leati_timeline *timeline) {
 }
 
 /* Whether a live event stands for what was lost. `lock` held. */
-static bool tells_of_loss(const leati_timeline *timeline) {
+static bool tells_of_loss(const leati_timeline *timeline) LEATI_HOLDS(timeline->lock) {
   bool tells = false;
   for (const leati_watch *watch = timeline->watches; watch != NULL && !tells; watch = watch->next) {
     tells = gives_failure(timeline, watch->value);
@@ -299,7 +300,7 @@ static bool tells_of_loss(const leati_timeline *timeline) {
 
 /* Lets a timeline that no stream has count on behind what was lost on it. The list that was open then may have been
  * lost too, and its value stamped. `lock` held. */
-static void count_on(leati_timeline *timeline) {
+static void count_on(leati_timeline *timeline) LEATI_HOLDS(timeline->lock) {
   if (atomic_load_explicit(&timeline->failed, memory_order_relaxed) == LEAT_OK) {
     return;
   }
@@ -337,7 +338,7 @@ void leati_timeline_unwatch(leati_watch *watch) {
 }
 
 /* Lists a watch. `lock` held. */
-static void list_watch(leati_timeline *timeline, leati_watch *watch) {
+static void list_watch(leati_timeline *timeline, leati_watch *watch) LEATI_HOLDS(timeline->lock) {
   watch->next = timeline->watches;
   watch->link = &timeline->watches;
   if (watch->next != NULL) {
@@ -390,7 +391,8 @@ void leati_timeline_add_waits(leati_timeline *timeline, leati_point waits[LEATI_
 
 /* Makes the deliveries of a submission that has run. Large ones are copied without `lock`: the submission stays listed
  * and as it is meanwhile, but what is left of its deliveries may be forgotten. `deliveries` and `lock` held. */
-static void deliver(leati_timeline *timeline, leati_submission *submission) {
+static void deliver(leati_timeline *timeline, leati_submission *submission)
+    LEATI_HOLDS(timeline->deliveries, timeline->lock) {
   for (uint32_t i = 0; i < submission->delivery_count; ++i) {
     const leati_delivery delivery = submission->deliveries[i];
     if (leati_delivery_is_small(delivery.size)) {
@@ -412,7 +414,8 @@ static void deliver(leati_timeline *timeline, leati_submission *submission) {
 
 /* Looks at what the kernels of a submission that has run have found, which fails the stream. If its stream is gone, the
  * finding is left in `unheard`. `lock` held. */
-static void look(leati_timeline *timeline, const leati_submission *done, leat_error *unheard) {
+static void look(leati_timeline *timeline, const leati_submission *done, leat_error *unheard)
+    LEATI_HOLDS(timeline->lock) {
   for (uint32_t i = 0; i < done->check_count; ++i) {
     leat_error failure = {.struct_size = sizeof(failure)};
     if (leati_check_look(&done->checks[i], &failure) == LEAT_OK) {
@@ -454,7 +457,7 @@ static void retire(leati_timeline *timeline, uint64_t reached) {
 }
 
 /* The first listed submission that covers `value`, or NULL. `lock` held. */
-static const leati_submission *find(const leati_timeline *timeline, uint64_t value) {
+static const leati_submission *find(const leati_timeline *timeline, uint64_t value) LEATI_HOLDS(timeline->lock) {
   const leati_submission *at = timeline->first;
   while (at != NULL && at->value < value) {
     at = at->next;
@@ -510,7 +513,7 @@ static uint64_t reached_by(leati_timeline *timeline, bool *out_waited) {
 }
 
 /* The first submission of a timeline that has run and has deliveries to make, or NULL. `lock` held. */
-static leati_submission *find_due(const leati_timeline *timeline) {
+static leati_submission *find_due(const leati_timeline *timeline) LEATI_HOLDS(timeline->lock) {
   for (leati_submission *at = timeline->first; at != NULL && has_run(at); at = at->next) {
     if (at->delivery_count != 0) {
       return at;

@@ -164,7 +164,7 @@ void leati_timeline_add_waits(leati_timeline *timeline, leati_point waits[LEATI_
 void leati_timeline_abandon(leati_timeline *timeline);
 
 /** Lists a submission that is about to be handed to a lane. The timeline's lock is held until it has been. */
-void leati_timeline_push(leati_timeline *timeline, leati_submission *submission);
+void leati_timeline_push(leati_timeline *timeline, leati_submission *submission) LEATI_HOLDS(timeline->lock);
 /** Takes back a submission that was never pushed: nothing of it is delivered. */
 void leati_timeline_drop(leati_timeline *timeline, leati_submission *submission);
 

@@ -55,6 +55,8 @@ JOBS = (
     Job('prove', 240, 'common/|plugin/(core|graph|memory|streams|submit|timeline)/|batch/|tests/spin/',
         'models of what threads share, every state searched, with mistakes that must be found',
         tests=r'spin\.'),
+    Job('tsa', 30, 'plugin/|common/|host-shim/|batch/|tests/tsa/',
+        "clang's thread-safety analysis of every lock of plugin, provider and batch queue"),
     Job('clang', 31, C, 'the build with clang, without warnings'),
     Job('tuning', 52, r'plugin/policy/|tools/bench/|tests/tools/',
         'operators with constants at the ends of their ranges; leat-bench and its tuner',
