@@ -166,23 +166,27 @@ static bool adds_rows(const leati_fusion *f, uint32_t v, uint32_t sum) {
   return adds;
 }
 
+static bool is_one_of(const leati_node *node, const leati_known_op *ops, size_t count) {
+  bool is = false;
+  for (size_t i = 0; i < count && !is; ++i) {
+    is = leati_fusion_is(node, ops[i]);
+  }
+  return is;
+}
+
 /* Whether a value may lie in another one with strides, so that a sum reads it there and a norm has it copied: whether a
- * node that may leave it there, and is no reshape, which keeps the order of elements, is before it. Which strides these
- * are is not asked: it follows from sizes, and then each size would be another program. Views of views are followed for
- * so long, so that many norms behind many views take no longer to look at. */
-#define VIEWS_FOLLOWED 8
+ * node that leaves it so is before it, with nothing but reshapes between, which keep the order of elements. Which
+ * strides these are is not asked: it follows from sizes, and then each size would be another program. Reshapes are
+ * followed for so long, so that many norms behind many of them take no longer to look at. */
+#define RESHAPES_FOLLOWED 8
 static bool is_scattered(const leati_fusion *f, uint32_t v) {
   static const leati_known_op reshapes[] = {LEATI_IS_RESHAPE, LEATI_IS_FLATTEN, LEATI_IS_SQUEEZE, LEATI_IS_UNSQUEEZE};
-  bool scattered = false;
+  static const leati_known_op strided[] = {LEATI_IS_SLICE, LEATI_IS_SPLIT, LEATI_IS_TRANSPOSE, LEATI_IS_EXPAND};
   const leati_node *maker = leati_fusion_maker(f, v);
-  for (int i = 0; i < VIEWS_FOLLOWED && maker != NULL && maker->op->def->view != NULL && !scattered; ++i) {
-    scattered = true;
-    for (size_t k = 0; k < sizeof(reshapes) / sizeof(reshapes[0]); ++k) {
-      scattered = scattered && !leati_fusion_is(maker, reshapes[k]);
-    }
+  for (int i = 0; i < RESHAPES_FOLLOWED && is_one_of(maker, reshapes, sizeof(reshapes) / sizeof(reshapes[0])); ++i) {
     maker = leati_fusion_maker(f, leati_fusion_input(maker, 0));
   }
-  return scattered;
+  return is_one_of(maker, strided, sizeof(strided) / sizeof(strided[0]));
 }
 
 /* A sum of two, and the layer or RMS norm of its rows, that takes up the sum; which is given too if others need it. */
