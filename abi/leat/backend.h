@@ -819,6 +819,9 @@ typedef struct leat_event_api {
  * that is 0. Of such a matrix X is B as it was given.
  * - Det of matrices without elements is 1, Inverse of com.microsoft of a matrix that has none NaN throughout.
  * - OneHot cuts fractions off indices and depth.
+ * - BitShift by as many bits as the type has, or more, shifts all bits out in all versions. BitCount(X) of domain
+ * "leat", version 1, gives how many bits of each element are 1, in its type. BitCast does not look at the bytes of a
+ * bool.
  *
  * Of domain com.microsoft what stands for several operators gives what these give one after the other, each rounded to
  * the type:
@@ -883,6 +886,33 @@ typedef struct leat_event_api {
  *   `scales` is not 0, and in its place is what DequantizeLinear gives for it with that and its element of
  *   `zero_points`. With result_type, ONNX's number of int8 or uint8, the result is quantised by QuantizeLinear with
  *   result_scale and result_zero_point. */
+
+/* Of domain "leat", version 1, on lists of up to 512 tensors of one type, X standing for X[0], X[1]...: all lists of a
+ * call have as many, those of the same place the same shape. Elements are computed in float32 and rounded once. What is
+ * updated are the last lists (LEAT_OP_LAST_IN_PLACE). `rate` is a float32 on the device, `steps` an int64.
+ * - ForeachAdd(X, Y) gives Y + alpha X, ForeachMul(X, Y) X Y, ForeachAddcmul(A, B, Y) Y + value A B, and ForeachLerp(X,
+ *   Y) Y + weight (X - Y), from a weight of 0.5 on X - (1 - weight) (X - Y).
+ * - ForeachNorm(X) gives the root of the sum of squares of each tensor, float32 in one dimension. ForeachClipByNorm(X)
+ *   gives that of all elements, a float32 of rank 0, and behind it X times max_norm / (norm + epsilon), where that is
+ *   less than 1.
+ * - ForeachSGD(rate, G, P, M) gives P and M: g is G + weight_decay P, M becomes momentum M + (1 - dampening) g, and P
+ *   becomes P - rate M, with nesterov = 1 P - rate (g + momentum M).
+ * - ForeachAdam(rate, steps, G, P, M, V) gives P, M and V by Kingma and Ba, "Adam: A Method for Stochastic
+ * Optimization" (2015): g is G + weight_decay P, M becomes beta1 M + (1 - beta1) g, V becomes beta2 V + (1 - beta2)
+ * g^2, and P becomes P - rate / (1 - beta1^steps) M / (sqrt(V / (1 - beta2^steps)) + epsilon), where `steps` counts
+ * this one too. ForeachAdamW is the same by Loshchilov and Hutter, "Decoupled Weight Decay Regularization" (2019): g is
+ * G, and P is multiplied by 1 - rate weight_decay first. Absent, alpha, value, max_norm are 1, weight is 0.5, momentum
+ * and beta1 0.9, beta2 0.999, epsilon 1e-8, of ForeachClipByNorm 1e-6, weight_decay 0, of ForeachAdamW 0.01.
+ *
+ * Views, of domain "leat", version 1. A place is a number of an element of X, in the order in which they are without
+ * strides; one that is outside is refused.
+ * - AsStrided(X) gives a tensor of the attribute `shape` whose element [i, j...] is that at the place offset + i
+ *   strides[0] + j strides[1]...; strides may be 0 and negative.
+ * - AsStridedScatter(X, Y) gives X with the elements of Y, which has the shape `shape`, in these places. No two may be
+ *   the same: in the order of their sizes, each of `strides` is greater than the way from the first to the last element
+ *   of the dimensions before it; else the call is refused.
+ * - Roll(X) moves elements by shifts[k] towards the end of dimension axes[k]; what leaves it there comes in at its
+ *   begin. Without axes, by shifts[0] in the order of all elements. */
 
 /* Random numbers are those of Philox 4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel Random Numbers: As Easy as 1, 2,
  * 3", 2011), so they are a function of what is asked for: of a key, a stream and the place of an element. Nothing is
@@ -1001,6 +1031,9 @@ typedef struct leat_op_attribute {
 /** It computes with each element that it takes many times, as products of matrices, convolutions and attention do:
  * worth a copy to the device and back. */
 #define LEAT_OP_HEAVY (UINT64_C(1) << 6)
+/** The last output may be exactly the memory of the last input, the one before it that of the one before, and so on,
+ * each where it has that one's shape and type; since 1.1. */
+#define LEAT_OP_LAST_IN_PLACE (UINT64_C(1) << 7)
 
 #define LEAT_VARIADIC \
   UINT32_MAX /**< max_inputs (all of them required then), max_outputs: as many as the caller likes */
@@ -1129,9 +1162,9 @@ typedef struct leat_op_api {
                    leat_shape *const *out, leat_error *err);
   /** Puts the operator into a stream. Atomic: all of it or, on failure, nothing. Device views must lie inside live
    * blocks of the stream's device; inputs may have any strides, outputs are compact. An output overlaps no input, but
-   * for what LEAT_OP_ALIAS, LEAT_OP_IN_PLACE and LEAT_OP_CACHES allow. Every element of an output is written. A
-   * required output that is absent is refused (LEAT_ERROR_INVALID_ARGUMENT); optional ones may be absent in any
-   * combination. Does not order anything across streams: use events.
+   * for what LEAT_OP_ALIAS, LEAT_OP_IN_PLACE, LEAT_OP_CACHES and LEAT_OP_LAST_IN_PLACE allow. Every element of an
+   * output is written. A required output that is absent is refused (LEAT_ERROR_INVALID_ARGUMENT); optional ones may be
+   * absent in any combination. Does not order anything across streams: use events.
    * @threads any
    * @param op [in] the operator
    * @param stream [in] a stream of the device that the operator was made for
@@ -1254,8 +1287,8 @@ typedef struct leat_graph_api {
    * any strides. An input on the host is compact and has been read when the call returns. An input whose values decide
    * shapes must be on the host. An output on the host is compact and is written as by leat_memory_api::copy(): once a
    * wait, a synchronisation or a positive query has covered the launch. Outputs are compact and overlap neither each
-   * other nor an input, but for a cache (LEAT_OP_CACHES, or of TensorScatter) that is an input which nothing else
-   * takes.
+   * other nor an input, but for a cache (LEAT_OP_CACHES, LEAT_OP_LAST_IN_PLACE, or of TensorScatter) that is an input
+   * which nothing else takes.
    * @threads any
    * @param graph [in] the graph
    * @param stream [in] a stream of the device that the graph was built for

@@ -288,12 +288,14 @@ static uint32_t count_readers(const leat_graph *graph, uint32_t v) {
 }
 
 /* The input of the graph that a node goes on with as its output `o`, where it may (LEAT_OP_CACHES,
- * leati_op_def::updates) and nothing else takes that input: all steps that read it come before it is written. */
+ * LEAT_OP_LAST_IN_PLACE, leati_op_def::updates) and nothing else takes that input: all steps that read it come before
+ * it is written. */
 static uint32_t cache_of(const leat_graph *graph, const leati_node *node, uint32_t o) {
   const leat_op_info *const info = &node->op->def->info;
   uint32_t v = node->op->def->updates && o == 0 ? node->inputs[0] : LEAT_GRAPH_NO_VALUE;
-  for (uint32_t i = 0; i < node->input_count && (info->flags & LEAT_OP_CACHES) != 0; ++i) {
-    v = leati_alias_of(info, i) == o ? node->inputs[i] : v;
+  const bool may_go_on = (info->flags & (LEAT_OP_CACHES | LEAT_OP_LAST_IN_PLACE)) != 0;
+  for (uint32_t i = 0; i < node->input_count && may_go_on; ++i) {
+    v = leati_alias_of(info, i, node->input_count, node->output_count) == o ? node->inputs[i] : v;
   }
   const bool may =
       v != LEAT_GRAPH_NO_VALUE && graph->values[v].kind == LEATI_VALUE_INPUT && !graph->values[v].is_output;

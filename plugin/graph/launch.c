@@ -10,6 +10,7 @@
 #include "core/sync.h"
 #include "graph/graph_plan_find.h"
 #include "graph/inference.h"
+#include "memory/overlap.h"
 #include "ops/core/arguments.h"
 #include "record/compilation.h"
 #include "streams/recorder.h"
@@ -101,8 +102,35 @@ static bool is_cache(const leat_graph *graph, uint32_t o, uint32_t i, const leat
          input->address == output->address && input->begin == output->begin && input->end == output->end;
 }
 
+/* Compares where an output lies with the inputs and the outputs before it. */
+static int32_t check_overlaps(const leat_graph *graph, uint32_t o, const leati_view *views, leat_error *err) {
+  const uint32_t at = graph->input_count + o;
+  const leati_view *const view = &views[at];
+  for (uint32_t i = 0; i < at && view->count != 0; ++i) {
+    if (views[i].count != 0 && overlap(&views[i], view) && !is_cache(graph, o, i, &views[i], view)) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "output %u of the graph overlaps %s %u", o,
+                        i < graph->input_count ? "input" : "output",
+                        i < graph->input_count ? i : i - graph->input_count);
+    }
+  }
+  return LEAT_OK;
+}
+
+/* A launch whose tensors are asked about by their numbers, inputs first. */
+typedef struct numbered_launch {
+  const leat_graph *graph;
+  const leati_view *views;
+} numbered_launch;
+
+static bool may_share(const void *context, uint32_t written, uint32_t other) {
+  const numbered_launch *const it = context;
+  return is_cache(it->graph, written - it->graph->input_count, other, &it->views[other], &it->views[written]);
+}
+
 static int32_t import_outputs(const leat_graph *graph, const DLTensor *const *outputs, leati_view *views,
                               leat_error *err) {
+  const uint32_t inputs = graph->input_count;
+  const bool many = graph->output_count > LEATI_OVERLAPS_MANY;
   for (uint32_t o = 0; o < graph->output_count; ++o) {
     const uint32_t at = graph->input_count + o;
     leati_view *const view = &views[at];
@@ -114,13 +142,14 @@ static int32_t import_outputs(const leat_graph *graph, const DLTensor *const *ou
     if (!view->compact) {
       return fail_tensor("output", o, "has strides; it must be compact", err);
     }
-    for (uint32_t i = 0; i < at && view->count != 0; ++i) {
-      if (views[i].count != 0 && overlap(&views[i], view) && !is_cache(graph, o, i, &views[i], view)) {
-        return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "output %u of the graph overlaps %s %u", o,
-                          i < graph->input_count ? "input" : "output",
-                          i < graph->input_count ? i : i - graph->input_count);
-      }
-    }
+    LEATI_TRY(many ? LEAT_OK : check_overlaps(graph, o, views, err));
+  }
+  const numbered_launch numbered = {.graph = graph, .views = views};
+  if (!many || leati_views_are_apart(views, inputs + graph->output_count, inputs, may_share, &numbered)) {
+    return LEAT_OK;
+  }
+  for (uint32_t o = 0; o < graph->output_count; ++o) {
+    LEATI_TRY(check_overlaps(graph, o, views, err));
   }
   return LEAT_OK;
 }

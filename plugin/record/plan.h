@@ -22,6 +22,8 @@ struct leati_block;
 
 /** Accesses of a step that read at most, and likewise that write. Reading more: several steps. */
 #define LEATI_ACCESS_MAX 12
+/** Accesses of a step with rows at most, all together. */
+#define LEATI_ROW_ACCESSES_MAX 512
 /** Temporary tensors of one plan at most. */
 #define LEATI_TEMP_MAX 18
 
@@ -46,9 +48,11 @@ typedef struct leati_plan_step {
   uint32_t read_count, write_count;
   leati_pipeline *pipeline;
   uint32_t groups[3];       /**< workgroups */
-  uint32_t args, args_size; /**< argument record: where in leati_plan::args, and its bytes, with the counters */
+  uint32_t args, args_size; /**< argument record: where in leati_plan::args, and its bytes, with rows and counters */
   uint32_t counters;        /**< where in the record counters of its kernel lie, which are 0; 0: there are none */
   uint32_t counters_field;  /**< where in the record their address goes, if there are any */
+  uint32_t rows;            /**< where in the record rows of its kernel lie (leati_dispatch_desc); 0: there are none */
+  uint32_t rows_field;      /**< where in the record their address goes, if there are any */
   uint32_t finding_field;   /**< where in the record the address of a finding goes, if it tells */
   uint32_t draws_field; /**< where in the record a number goes that no other record of the device has, if it draws */
   leati_fault fault;

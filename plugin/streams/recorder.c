@@ -204,6 +204,38 @@ int32_t leati_recorder_look_for_hazards(const leat_stream *stream, const leati_t
   return LEAT_OK;
 }
 
+/* One range that holds all of them, which may ask for a barrier that none of them needs. */
+static leati_touch hull_of(const leati_touch *touches, uint32_t count) {
+  leati_touch hull = touches[0];
+  for (uint32_t i = 1; i < count; ++i) {
+    const leati_range *const range = &touches[i].range;
+    hull.range.begin = range->begin < hull.range.begin ? range->begin : hull.range.begin;
+    hull.range.end = range->end > hull.range.end ? range->end : hull.range.end;
+  }
+  hull.range.runs = (leati_runs){0};
+  return hull;
+}
+
+bool leati_recorder_note_many(leat_stream *stream, const leati_touch *reads, uint32_t read_count,
+                              const leati_touch *writes, uint32_t write_count) {
+  leati_timeline *const timeline = stream->timeline;
+  const uint64_t value = leati_stream_open_value(stream);
+  leati_touch read_hull, write_hull;
+  for (uint32_t i = 0; i < read_count; ++i) {
+    leati_touch_stamp(&reads[i], timeline, value);
+  }
+  for (uint32_t i = 0; i < write_count; ++i) {
+    leati_touch_stamp(&writes[i], timeline, value);
+  }
+  if (read_count != 0) {
+    read_hull = hull_of(reads, read_count);
+  }
+  if (write_count != 0) {
+    write_hull = hull_of(writes, write_count);
+  }
+  return leati_recorder_note_accesses(stream, &read_hull, read_count != 0, &write_hull, write_count != 0);
+}
+
 /* ---- Dispatches ---------------------------------------------------------------------------------------------------
  */
 
@@ -292,11 +324,10 @@ static inline leati_touch bind(const leati_plan_access *access, const leati_bind
                        .block = binding->block};
 }
 
-/* Records a step. `spans` has room for what the longest one touches: an array of its own would keep compilers from
- * making this part of its only caller. */
+/* Records a step. `spans` has room for what it touches: an array of its own would keep compilers from making this part
+ * of its only caller. */
 static inline int32_t record_step(leati_recorder *recorder, const leati_plan *plan, const leati_plan_step *step,
-                                  const leati_binding *bindings, leati_touch spans[2 * LEATI_ACCESS_MAX],
-                                  leat_error *err) {
+                                  const leati_binding *bindings, leati_touch *spans, leat_error *err) {
   const leati_plan_access *const accesses = &plan->accesses[step->first_access];
   if (step->copies) {
     const leati_touch from = bind(&accesses[0], &bindings[accesses[0].binding]);
@@ -320,6 +351,11 @@ static inline int32_t record_step(leati_recorder *recorder, const leati_plan *pl
       const uint64_t address = binding->address + (uint64_t)accesses[i].offset;
       memcpy(record + accesses[i].field, &address, sizeof(address));
     }
+  }
+  if (step->rows != 0) {
+    const uint64_t address =
+        recorder->stream->current[LEATI_CHUNK_ARGUMENTS]->address + command->dispatch.offset + step->rows;
+    memcpy(record + step->rows_field, &address, sizeof(address));
   }
   if (step->counters != 0) {
     const leati_chunk *const chunk = recorder->stream->current[LEATI_CHUNK_ARGUMENTS];
@@ -348,10 +384,19 @@ int32_t leati_record_plan(leati_recorder *recorder, const leati_plan *plan, leat
   recorder->plan = plan;
   leati_recorder_has_lock(recorder->stream);
   recorder->plan_mark = leati_stream_open_count(recorder->stream);
-  leati_touch spans[2 * LEATI_ACCESS_MAX];
-  for (uint32_t i = 0; i < plan->step_count; ++i) {
-    LEATI_TRY(record_step(recorder, plan, &plan->steps[i], bindings, spans, err));
+  leati_touch few[2 * LEATI_ACCESS_MAX], *many = NULL;
+  int32_t status = LEAT_OK;
+  for (uint32_t i = 0; i < plan->step_count && status == LEAT_OK; ++i) {
+    leati_touch *spans = few;
+    if (plan->steps[i].rows != 0) {
+      many = many == NULL ? leati_calloc(LEATI_ROW_ACCESSES_MAX, sizeof(*many)) : many;
+      spans = many;
+    }
+    status = spans != NULL ? record_step(recorder, plan, &plan->steps[i], bindings, spans, err)
+                           : leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no host memory for what a kernel touches");
   }
+  leati_free(many);
+  LEATI_TRY(status);
   for (uint32_t i = 0; i < plan->answer_count; ++i) {
     const leati_plan_answer *const answer = &plan->answers[i];
     memcpy(bindings[answer->binding].data, plan->args + answer->data, answer->size);

@@ -107,6 +107,11 @@ int32_t leati_recorder_look_for_hazards(const leat_stream *stream, const leati_t
                                         const leati_touch *writes, uint32_t write_count, leat_error *err)
     LEATI_HOLDS(stream->lock);
 
+/** leati_recorder_note_accesses() of more ranges than can be remembered: what holds all that is read, and all that is
+ * written, is remembered instead. */
+bool leati_recorder_note_many(leat_stream *stream, const leati_touch *reads, uint32_t read_count,
+                              const leati_touch *writes, uint32_t write_count);
+
 /** Puts a command that was appended into the list, behind a barrier if what it touches needs one. Fails under guard
  * alone. */
 static inline int32_t leati_recorder_put(leat_stream *stream, leati_command *command, const leati_touch *reads,
@@ -116,7 +121,9 @@ static inline int32_t leati_recorder_put(leat_stream *stream, leati_command *com
   if (stream->device->hazards != NULL) {
     LEATI_TRY(leati_recorder_look_for_hazards(stream, reads, read_count, writes, write_count, err));
   }
-  command->barrier = leati_recorder_note_accesses(stream, reads, read_count, writes, write_count);
+  command->barrier = read_count <= LEATI_ACCESS_MAX && write_count <= LEATI_ACCESS_MAX
+                         ? leati_recorder_note_accesses(stream, reads, read_count, writes, write_count)
+                         : leati_recorder_note_many(stream, reads, read_count, writes, write_count);
   ++stream->open->command_count;
   stream->open->barrier_count += command->barrier;
   stream->open->work_us += command->work_us;

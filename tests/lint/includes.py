@@ -29,6 +29,7 @@ OPERATOR_ROOMS = {
     'state': ['core', 'elementwise', 'reduce'],
     'experts': ['core', 'reduce'],
     'linalg': ['core', 'movement'],
+    'foreach': ['core'],
 }
 MADE = 'plugin/ops/'
 OPS = [MADE, *(f'plugin/ops/{room}/' for room in OPERATOR_ROOMS)]

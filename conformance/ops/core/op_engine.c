@@ -443,7 +443,11 @@ static void launch_graph(leat_case_context *ctx, const leati_op_spec *spec, leat
 }
 
 /* The input whose memory an output may be, or LEATI_OP_MAX_INPUTS. */
-static uint32_t own_input(const leat_op_info *info, uint32_t output) {
+static uint32_t own_input(const leat_op_info *info, const leati_op_spec *spec, uint32_t output) {
+  if ((info->flags & LEAT_OP_LAST_IN_PLACE) != 0) {
+    const uint32_t outputs = spec->outputs != 0 ? spec->outputs : 1, inputs = leati_op_spec_inputs(spec);
+    return output + inputs >= outputs ? output + inputs - outputs : LEATI_OP_MAX_INPUTS;
+  }
   if ((info->flags & LEAT_OP_CACHES) != 0) {
     return output == 1 || output == 2 ? output + 2 : LEATI_OP_MAX_INPUTS;
   }
@@ -512,8 +516,8 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
     if ((shared->info->host_outputs >> k & 1) != 0) {
       place_host(&outputs[k], &node.outputs[k]);
       memset(outputs[k].block, POISON_BYTE, outputs[k].size);
-    } else if (view == VIEW_IN_PLACE && own_input(shared->info, k) < count) {
-      const placed *own = &inputs[own_input(shared->info, k)];
+    } else if (view == VIEW_IN_PLACE && own_input(shared->info, spec, k) < count) {
+      const placed *own = &inputs[own_input(shared->info, spec, k)];
       leati_case_tensor_device(ctx, &outputs[k].view, own->address + LEAT_GUARD,
                                leati_ref_type_dlpack(node.outputs[k].type), node.outputs[k].rank, node.outputs[k].dims);
       outputs[k].block = g_memdup2(own->block, own->size);
@@ -530,7 +534,7 @@ static void run_once(leat_case_context *ctx, const op_shared *shared, leat_strea
   }
   for (uint32_t k = 0; k < node.output_count; ++k) {
     if (!outputs[k].host && !is_unwanted(spec, k)) {
-      uint64_t from = outputs[k].address != 0 ? outputs[k].address : inputs[own_input(shared->info, k)].address;
+      uint64_t from = outputs[k].address != 0 ? outputs[k].address : inputs[own_input(shared->info, spec, k)].address;
       leati_download(ctx, stream, from, outputs[k].block, outputs[k].size);
     }
   }
@@ -565,8 +569,9 @@ static void run_case(leat_case_context *ctx, const void *data) {
   if (c->graph) {
     leati_graph_require(ctx);
   }
-  if (c->view == VIEW_IN_PLACE && (shared.info->flags & (LEAT_OP_IN_PLACE | LEAT_OP_ALIAS | LEAT_OP_CACHES)) == 0) {
-    leati_case_skip(ctx, "the operator list has none of LEAT_OP_IN_PLACE, LEAT_OP_ALIAS and LEAT_OP_CACHES for %s",
+  if (c->view == VIEW_IN_PLACE &&
+      (shared.info->flags & (LEAT_OP_IN_PLACE | LEAT_OP_ALIAS | LEAT_OP_CACHES | LEAT_OP_LAST_IN_PLACE)) == 0) {
+    leati_case_skip(ctx, "the operator list has none of the flags for %s that let outputs be inputs' memory",
                     c->spec->name);
   }
   leati_fixture_device(ctx);

@@ -599,8 +599,10 @@ static void check_in_place(trial *t, const results *elsewhere) {
     arrange(t, &a);
     placed *first = &a.r.outputs[0];
     if (a.inputs[k].address != 0 && first->address != 0 && first->bytes > 0 && a.inputs[k].size == first->bytes) {
-      const bool allowed = ((draw->info->flags & LEAT_OP_ALIAS) != 0 && k == 0) ||
-                           ((draw->info->flags & LEAT_OP_IN_PLACE) != 0 && same_shape(&draw->inputs[k], &t->shapes[0]));
+      const uint64_t flags = draw->info->flags;
+      const bool last = (flags & LEAT_OP_LAST_IN_PLACE) != 0 && k + draw->output_count == draw->input_count;
+      const bool allowed = ((flags & LEAT_OP_ALIAS) != 0 && k == 0) ||
+                           (((flags & LEAT_OP_IN_PLACE) != 0 || last) && same_shape(&draw->inputs[k], &t->shapes[0]));
       first->view.data = (void *)(uintptr_t)a.inputs[k].address;
       first->view.byte_offset = 0;
       const int32_t status = invoke(t, &a);

@@ -31,6 +31,11 @@ static void divide(leati_draw *d) {
   leati_draw_attribute_int(d, "fmod", leati_draw_is_float(d->inputs[0].type) ? 1 : leati_draw_int(d, 0, 1));
 }
 
+static void shift(leati_draw *d) {
+  leati_draw_range(d, &d->inputs[1], 0, 70);
+  leati_draw_attribute_string(d, "direction", leati_draw_chance(d, 50) ? "LEFT" : "RIGHT");
+}
+
 /* The lower limit is below the upper one. */
 static void clip(leati_draw *d) {
   for (uint32_t k = 1; k < d->input_count; ++k) {
@@ -196,6 +201,8 @@ const leati_draw_entry leati_draws_elementwise[] = {
     {"elementwise", "", "ImageScaler", NULL, image_scaler},
     {"elementwise", LEAT_MICROSOFT, "QuickGelu Gelu", "*", NULL},
     {"elementwise", "", "Div Mod", "~ ~", divide},
+    {"elementwise", "", "BitShift", "~ ~", shift},
+    {"elementwise", "leat", "BitCount", "*", NULL},
     {"elementwise", "", "Pow", "~ T1:~", power},
     {"elementwise", "", "PRelu", "* ~", NULL},
     {"elementwise", "", "Clip", "* . .", clip},

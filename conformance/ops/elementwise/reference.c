@@ -613,6 +613,20 @@ static bool float_binary(leati_ref_node *node, double a, double b, estimate *out
   return true;
 }
 
+/* A negative number of bits counts as more than the type has, and all are shifted out. */
+static int64_t shift(const leati_ref_node *node, leati_ref_type type, int64_t a, int64_t by) {
+  const int64_t width = leati_ref_type_size(type) * 8;
+  const bool beyond = by < 0 || by >= width;
+  if (leati_ref_string_is(node, "direction", "", "LEFT")) {
+    return beyond ? 0 : (int64_t)((uint64_t)a << by);
+  }
+  if (leati_ref_type_is_unsigned(type)) {
+    return beyond ? 0 : (int64_t)((uint64_t)a >> by);
+  }
+  /* Floor of a / 2^by: of a negative number by its complement, which is not negative. */
+  return a < 0 ? ~(beyond ? 0 : ~a >> by) : beyond ? 0 : a >> by;
+}
+
 static bool integer_binary(leati_ref_node *node, int64_t a, int64_t b, int64_t *out) {
   leati_ref_type type = node->inputs[0]->type;
   if (is(node, "Add")) {
@@ -632,13 +646,21 @@ static bool integer_binary(leati_ref_node *node, int64_t a, int64_t b, int64_t *
     *out = leati_ref_type_less(type, a, b) ? b : a;
   } else if (is(node, "PRelu")) {
     *out = a < 0 ? (int64_t)((uint64_t)a * (uint64_t)b) : a;
+  } else if (is(node, "BitwiseAnd")) {
+    *out = a & b;
+  } else if (is(node, "BitwiseOr")) {
+    *out = a | b;
+  } else if (is(node, "BitwiseXor")) {
+    *out = a ^ b;
+  } else if (is(node, "BitShift")) {
+    *out = shift(node, type, a, b);
   } else {
     return false;
   }
   return true;
 }
 
-/* Add, Sub, Mul, Div, Mod, PRelu, Min and Max; the last two take any number of inputs. */
+/* Arithmetic and operators on bits; Min and Max take any number of inputs. */
 static bool run_arithmetic(leati_ref_node *node) {
   leati_ref_type type = node->inputs[0]->type;
   if (!broadcast_output(node, type)) {
@@ -670,6 +692,21 @@ static bool run_arithmetic(leati_ref_node *node) {
       }
       y->i[k] = value;
     }
+  }
+  return true;
+}
+
+/* Of the bits that the type has. */
+static bool run_bits(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const int64_t width = leati_ref_type_size(x->type) * 8;
+  same_output(node, x->type);
+  for (int64_t k = 0; k < x->count; ++k) {
+    int64_t ones = 0;
+    for (int64_t bit = 0; bit < width; ++bit) {
+      ones += (int64_t)((uint64_t)x->i[k] >> bit & 1u);
+    }
+    node->outputs[0].i[k] = is(node, "BitCount") ? ones : leati_ref_type_wrap(x->type, ~x->i[k]);
   }
   return true;
 }
@@ -869,6 +906,12 @@ const leati_ref_entry leati_ref_elementwise[] = {
     {"PRelu", run_arithmetic},
     {"Min", run_arithmetic},
     {"Max", run_arithmetic},
+    {"BitwiseAnd", run_arithmetic},
+    {"BitwiseOr", run_arithmetic},
+    {"BitwiseXor", run_arithmetic},
+    {"BitShift", run_arithmetic},
+    {"BitwiseNot", run_bits},
+    {"BitCount", run_bits},
     {"Sum", run_sum},
     {"Mean", run_sum},
     {"Pow", run_pow},

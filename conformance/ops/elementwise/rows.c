@@ -121,6 +121,35 @@
             INTS_OF(LEATI_REF_UINT16, DIMS(6), 65535, 32768, 32767, 3, 1, 7)),                                         \
       PLAIN(op, "uint8", version, U8_RANGE(0, 255, 16, 6), INTS_OF(LEATI_REF_UINT8, DIMS(6), 255, 128, 127, 3, 1, 7))
 
+/* Operators on bits of two operands. */
+#define BITS(op)                                                    \
+  {.name = op,                                                      \
+   .label = "int64",                                                \
+   .since_version = 18,                                             \
+   .variants = VIEWS | VIEW_IN_PLACE,                               \
+   .threads = THREADS_16,                                           \
+   .inputs = {I64_RANGE(-99, 99, 5, 7), I64_RANGE(-99, 99, 5, 7)}}, \
+      PLAIN(op, "int32", 18, I32_RANGE(-99, 99, 5, 7), I32_RANGE(-99, 99, 7)), INTEGER_PAIRS(op, 18)
+/* Operators of domain leat. */
+#define OURS(op, type_label, given, ...)                                                                    \
+  {                                                                                                         \
+    .name = op, .label = type_label, .since_version = 1, .domain = "leat", .attributes = given, .inputs = { \
+      __VA_ARGS__                                                                                           \
+    }                                                                                                       \
+  }
+#define SHIFTS(version, type_label, ...)                                        \
+  {.name = "BitShift",                                                          \
+   .label = "left_" type_label,                                                 \
+   .since_version = version,                                                    \
+   .attributes = {A_STRING("direction", "LEFT")},                               \
+   .inputs = {__VA_ARGS__}},                                                    \
+  {                                                                             \
+    .name = "BitShift", .label = "right_" type_label, .since_version = version, \
+    .attributes = {A_STRING("direction", "RIGHT")}, .inputs = {                 \
+      __VA_ARGS__                                                               \
+    }                                                                           \
+  }
+
 /* Limits of Clip for an integer type, with an input of which some are beyond each. */
 #define LIMITS(type_label, t, input, low, high) \
   PLAIN("Clip", type_label, 13, input, INTS_OF(t, NO_DIMS, low), INTS_OF(t, NO_DIMS, high))
@@ -758,6 +787,54 @@ static const leati_op_spec specs[] = {
     PLAIN("Pow", "uint32_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT32, 0, 9, 7)),
     PLAIN("Pow", "uint16_exponent", 15, F32_RANGE(0.5, 2, 6, 7), RANGE_OF(LEATI_REF_UINT16, 0, 9, 7)),
     PLAIN("Pow", "uint8_exponent", 15, F32_RANGE(0.5, 2, 6, 7), U8_RANGE(0, 9, 7)),
+
+    /* Bits. */
+    BITS("BitwiseAnd"),
+    BITS("BitwiseOr"),
+    BITS("BitwiseXor"),
+    {.name = "BitwiseNot",
+     .label = "int64",
+     .since_version = 18,
+     .variants = VIEWS | VIEW_IN_PLACE,
+     .threads = THREADS_16,
+     .inputs = {I64_RANGE(-99, 99, 5, 7)}},
+    PLAIN("BitwiseNot", "int32", 18, I32_RANGE(-99, 99, 5, 7)),
+    INTEGERS("BitwiseNot", 18),
+    {.name = "BitCount",
+     .label = "int64",
+     .since_version = 1,
+     .domain = "leat",
+     .variants = VIEWS | VIEW_IN_PLACE,
+     .threads = THREADS_16,
+     .inputs = {I64_IS(DIMS(8), -1, INT64_MIN, INT64_MAX, 0, 7, 4294967296, -4294967297, 1)}},
+    OURS("BitCount", "int32", NO_ATTRIBUTES, I32_RANGE(-2000000000, 2000000000, 5, 33)),
+    OURS("BitCount", "int16", NO_ATTRIBUTES, I16_ENDS),
+    OURS("BitCount", "int8", NO_ATTRIBUTES, SOME_INT8(9, 33)),
+    OURS("BitCount", "uint64", NO_ATTRIBUTES, SOME_UINT64),
+    OURS("BitCount", "uint32", NO_ATTRIBUTES, SOME_UINT32),
+    OURS("BitCount", "uint16", NO_ATTRIBUTES, SOME_UINT16(5, 7)),
+    OURS("BitCount", "uint8", NO_ATTRIBUTES, U8_RANGE(0, 255, 9, 33)),
+    SHIFTS(11, "uint64", SOME_UINT64, INTS_OF(LEATI_REF_UINT64, DIMS(8), 0, 1, 31, 32, 63, 64, -1, 4294967297)),
+    SHIFTS(11, "uint32", SOME_UINT32, INTS_OF(LEATI_REF_UINT32, DIMS(7), 0, 1, 15, 31, 32, 33, 4294967295)),
+    SHIFTS(11, "uint16", SOME_UINT16(9, 1), INTS_OF(LEATI_REF_UINT16, DIMS(6), 0, 1, 15, 16, 32, 65535)),
+    SHIFTS(11, "uint8", U8_RANGE(0, 255, 33, 1), INTS_OF(LEATI_REF_UINT8, DIMS(7), 0, 1, 7, 8, 31, 32, 255)),
+    {.name = "BitShift",
+     .label = "views",
+     .since_version = 11,
+     .variants = VIEWS | VIEW_IN_PLACE,
+     .threads = THREADS_16,
+     .attributes = {A_STRING("direction", "LEFT")},
+     .inputs = {U8_RANGE(0, 255, 5, 7), U8_RANGE(0, 9, 5, 7)}},
+    SHIFTS(28, "int64", I64_IS(DIMS(6, 1), -1, 1, 5000000000, -5000000000, INT64_MIN, INT64_MAX),
+           I64_IS(DIMS(7), 0, 1, 33, 63, 64, -1, INT64_MIN)),
+    SHIFTS(28, "int32", I32_IS(DIMS(5, 1), -1, 1, 77, INT32_MIN, INT32_MAX),
+           I32_IS(DIMS(6), 0, 1, 31, 32, -1, INT32_MIN)),
+    SHIFTS(28, "int16", SOME_INT16(9, 1), INTS_OF(LEATI_REF_INT16, DIMS(6), 0, 1, 15, 16, 32, -1)),
+    SHIFTS(28, "int8", SOME_INT8(33, 1), INTS_OF(LEATI_REF_INT8, DIMS(6), 0, 1, 7, 8, 127, -128)),
+    SHIFTS(28, "signed_set_uint64", SOME_UINT64, INTS_OF(LEATI_REF_UINT64, DIMS(3), 0, 63, -1)),
+    SHIFTS(28, "signed_set_uint32", SOME_UINT32, INTS_OF(LEATI_REF_UINT32, DIMS(3), 0, 31, 32)),
+    SHIFTS(28, "signed_set_uint16", SOME_UINT16(9, 1), INTS_OF(LEATI_REF_UINT16, DIMS(2), 3, 16)),
+    SHIFTS(28, "signed_set_uint8", U8_RANGE(0, 255, 33, 1), INTS_OF(LEATI_REF_UINT8, DIMS(2), 3, 8)),
 
     /* Any number of inputs. */
     {.name = "Max",

@@ -324,6 +324,91 @@ static void eye_like(leati_draw *d) {
   }
 }
 
+/* To a type of the same size. */
+static void bit_cast(leati_draw *d) {
+  static const struct {
+    uint64_t types;
+    int64_t numbers[4]; /* ONNX's of them */
+  } sizes[] = {
+      {LEAT_TYPE_INT8 | LEAT_TYPE_UINT8 | LEAT_TYPE_BOOL, {2, 3, 2, 3}},
+      {LEAT_TYPE_INT16 | LEAT_TYPE_UINT16 | LEAT_TYPE_FLOAT16 | LEAT_TYPE_BFLOAT16, {4, 5, 10, 16}},
+      {LEAT_TYPE_INT32 | LEAT_TYPE_UINT32 | LEAT_TYPE_FLOAT32, {1, 6, 12, 1}},
+      {LEAT_TYPE_INT64 | LEAT_TYPE_UINT64 | LEAT_TYPE_FLOAT64, {7, 11, 13, 7}},
+  };
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T1", 0, RANK, &rank, dims);
+  size_t size = 0;
+  for (size_t k = 0; k < G_N_ELEMENTS(sizes); ++k) {
+    size = (sizes[k].types & d->inputs[0].type) != 0 ? k : size;
+  }
+  leati_draw_attribute_int(d, "to", sizes[size].numbers[leati_draw_int(d, 0, 3)]);
+}
+
+/* Places that are mostly inside: `strides` of any kind for what is read, of those of a part of X, its dimensions in any
+ * order, for what is written. */
+static void as_strided(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK], shape[RANK], strides[RANK], offset = 0;
+  const bool scatters = strcmp(d->info->name, "AsStridedScatter") == 0;
+  leati_draw_any(d, "T", scatters ? 1 : 0, 5, &rank, dims);
+  const int64_t count = leati_draw_count(rank, dims);
+  int64_t least = 0, most = 0;
+  if (scatters) {
+    int64_t stride = 1;
+    for (int32_t k = rank - 1; k >= 0; stride *= dims[k--]) {
+      const int64_t step = leati_draw_int(d, 1, 2), first = leati_draw_int(d, 0, dims[k] / 2);
+      shape[k] = (dims[k] - first + step - 1) / step;
+      strides[k] = step * stride;
+      offset += first * stride;
+    }
+    if (rank > 1 && leati_draw_chance(d, 50)) {
+      const int64_t size = shape[0], other = strides[0];
+      shape[0] = shape[rank - 1];
+      strides[0] = strides[rank - 1];
+      shape[rank - 1] = size;
+      strides[rank - 1] = other;
+    }
+  } else {
+    /* Of a tensor without elements there are no places. */
+    rank = leati_draw_rank(d, count == 0 ? 1 : 0, RANK);
+    leati_draw_dims(d, rank, shape);
+    if (count == 0) {
+      shape[0] = 0;
+    }
+    for (int32_t k = 0; k < rank; ++k) {
+      const int64_t most_of = MAX(shape[k] - 1, 0), left = count - 1 - most + least;
+      strides[k] = leati_draw_int(d, -2, 3);
+      strides[k] = most_of * ABS(strides[k]) > left ? 0 : strides[k];
+      least += most_of * MIN(strides[k], 0);
+      most += most_of * MAX(strides[k], 0);
+    }
+    offset = count == 0 ? 0 : leati_draw_int(d, -least, count - 1 - most);
+  }
+  if (scatters) {
+    leati_draw_input(d, d->inputs[0].type, rank, shape);
+  }
+  leati_draw_attribute_ints(d, "shape", rank, shape);
+  leati_draw_attribute_ints(d, "strides", rank, strides);
+  leati_draw_attribute_int(d, "offset", offset);
+}
+
+static void roll(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK], axes[RANK], shifts[RANK];
+  leati_draw_any(d, "T", 1, RANK, &rank, dims);
+  int32_t count = 1;
+  if (leati_draw_chance(d, 80)) {
+    count = leati_draw_axes(d, rank, axes);
+    leati_draw_attribute_ints(d, "axes", count, axes);
+    count = MAX(count, 1);
+  }
+  for (int32_t k = 0; k < count; ++k) {
+    shifts[k] = leati_draw_int(d, -9, 9);
+  }
+  leati_draw_attribute_ints(d, "shifts", count, shifts);
+}
+
 static void cosine_window(leati_draw *d) {
   /* ONNX's numbers of the floats. */
   static const int64_t types[] = {1, 10, 16};
@@ -350,6 +435,9 @@ const leati_draw_entry leati_draws_movement[] = {
     {"movement", LEAT_MICROSOFT, "Range", NULL, range},
     {"movement", LEAT_MICROSOFT, "UnfoldTensor", NULL, unfold_tensor},
     {"movement", "", "DepthToSpace SpaceToDepth", NULL, depth_space},
+    {"movement", "leat", "AsStrided AsStridedScatter", NULL, as_strided},
+    {"movement", "leat", "Roll", NULL, roll},
+    {"movement", "", "BitCast", NULL, bit_cast},
     {"movement", "", "Reshape", NULL, reshape},
     {"movement", "", "Flatten", NULL, flatten},
     {"movement", "", "Squeeze", NULL, squeeze},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operators that put elements elsewhere without changing them, and those that make tensors of numbers out of shapes. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ops/core/bound.h"
@@ -22,6 +23,78 @@ static bool same_elements(leati_ref_node *node, int32_t rank, const int64_t *dim
 
 static bool run_identity(leati_ref_node *node) {
   return same_elements(node, node->inputs[0]->rank, node->inputs[0]->dims);
+}
+
+/* The bytes of the elements read as another type of the same size. */
+static bool run_bit_cast(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  leati_ref_type to = leati_ref_type_from_onnx(leati_ref_int(node, "to", 0));
+  if (to == LEATI_REF_TYPE_COUNT || leati_ref_type_size(to) != leati_ref_type_size(x->type)) {
+    return leati_ref_fail(node, "BitCast: types of different sizes");
+  }
+  void *bytes = leati_ref_alloc(x->count, (size_t)leati_ref_type_size(to));
+  leati_ref_tensor_store(x, bytes);
+  leati_ref_tensor_init(&node->outputs[0], to, x->rank, x->dims);
+  leati_ref_tensor_load(&node->outputs[0], bytes);
+  free(bytes);
+  return true;
+}
+
+/* The number of the element of X that an element of the places has, by the attributes. */
+static int64_t place_of(const leati_ref_node *node, int32_t rank, const int64_t *dims, int64_t k) {
+  int64_t index[LEAT_MAX_RANK], place = leati_ref_int(node, "offset", 0);
+  leati_ref_unravel(rank, dims, k, index);
+  for (int32_t d = 0; d < rank; ++d) {
+    place += index[d] * leati_ref_ints_at(node, "strides", d, 0);
+  }
+  return place;
+}
+
+static bool run_as_strided(leati_ref_node *node) {
+  const leat_attribute *shape = leati_ref_attribute(node, "shape");
+  const int32_t rank = shape != NULL ? (int32_t)shape->count : 0;
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, node->inputs[0]->type, rank, shape != NULL ? shape->ints : NULL);
+  for (int64_t k = 0; k < y->count; ++k) {
+    leati_ref_tensor_copy_element(y, k, node->inputs[0], place_of(node, rank, y->dims, k));
+  }
+  return true;
+}
+
+static bool run_as_strided_scatter(leati_ref_node *node) {
+  const leati_ref_tensor *update = node->inputs[1];
+  if (!same_elements(node, node->inputs[0]->rank, node->inputs[0]->dims)) {
+    return false;
+  }
+  for (int64_t k = 0; k < update->count; ++k) {
+    leati_ref_tensor_copy_element(&node->outputs[0], place_of(node, update->rank, update->dims, k), update, k);
+  }
+  return true;
+}
+
+static int64_t rolled(int64_t at, int64_t by, int64_t size) {
+  const int64_t to = (at + by % size) % size;
+  return to < 0 ? to + size : to;
+}
+
+static bool run_roll(leati_ref_node *node) {
+  const leati_ref_tensor *x = node->inputs[0];
+  const leat_attribute *axes = leati_ref_attribute(node, "axes");
+  leati_ref_tensor *y = &node->outputs[0];
+  leati_ref_tensor_init(y, x->type, x->rank, x->dims);
+  for (int64_t k = 0; k < x->count; ++k) {
+    int64_t index[LEAT_MAX_RANK], to = rolled(k, leati_ref_ints_at(node, "shifts", 0, 0), x->count);
+    leati_ref_unravel(x->rank, x->dims, k, index);
+    for (uint32_t n = 0; axes != NULL && n < axes->count; ++n) {
+      int32_t d;
+      if (!leati_ref_axis(node, axes->ints[n], x->rank, &d)) {
+        return false;
+      }
+      index[d] = rolled(index[d], leati_ref_ints_at(node, "shifts", n, 0), x->dims[d]);
+    }
+    leati_ref_tensor_copy_element(y, axes != NULL ? leati_ref_ravel(x->rank, x->dims, index) : to, x, k);
+  }
+  return true;
 }
 
 static bool run_reshape(leati_ref_node *node) {
@@ -540,6 +613,10 @@ static bool run_cosine_window(leati_ref_node *node) {
 
 const leati_ref_entry leati_ref_movement[] = {
     {"Identity", run_identity},
+    {"AsStrided", run_as_strided},
+    {"AsStridedScatter", run_as_strided_scatter},
+    {"Roll", run_roll},
+    {"BitCast", run_bit_cast},
     {"Reshape", run_reshape},
     {"Flatten", run_flatten},
     {"Squeeze", run_squeeze},

@@ -43,6 +43,27 @@
 #define PAD_OF(named, t, most, views)                                                              \
   OF_TYPE("Pad", named, 13, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 5, 3), LIST(1, 0, 0, 2), \
           {.fill = LEATI_FILL_UNIFORM, .type = t, .low = most, .high = most, NO_DIMS})
+/* Operators of domain "leat". */
+#define OF_LEAT(op, named, views, used_threads, given, ...)                                                       \
+  {                                                                                                               \
+    .name = op, .label = named, .since_version = 1, .domain = "leat", .variants = views, .threads = used_threads, \
+    .attributes = given, .inputs = {                                                                              \
+      __VA_ARGS__                                                                                                 \
+    }                                                                                                             \
+  }
+#define PLACES(from, shape, strides) ATTRIBUTES(A_INT("offset", from), shape, strides)
+#define ROLL(shifts, axes) ATTRIBUTES(shifts, axes)
+#define TYPES_OF_LEAT(ROW)                                                                                         \
+  OTHER_TYPES(ROW), ROW("int32", LEATI_REF_INT32, 2000000000, 0), ROW("uint8", LEATI_REF_UINT8, 255, VIEW_OFFSET), \
+      ROW("int64", LEATI_REF_INT64, 2000000000, 0), ROW("bool", LEATI_REF_BOOL, 1, 0)
+#define AS_STRIDED_OF(named, t, most, views)                                                       \
+  OF_LEAT("AsStrided", named, views, 0, PLACES(3, A_INTS("shape", 3, 4), A_INTS("strides", 2, 5)), \
+          RANGE_OF(t, 0, most, 3, 9))
+#define AS_STRIDED_SCATTER_OF(named, t, most, views)                                                      \
+  OF_LEAT("AsStridedScatter", named, views, 0, PLACES(3, A_INTS("shape", 3, 4), A_INTS("strides", 1, 6)), \
+          RANGE_OF(t, 0, most, 3, 9), RANGE_OF(t, 0, most, 3, 4))
+#define ROLL_OF(named, t, most, views) \
+  OF_LEAT("Roll", named, views, 0, ROLL(A_INTS("shifts", 2), A_INTS("axes", 1)), RANGE_OF(t, 0, most, 3, 9))
 #define EXPAND_OF(named, t, most, views) \
   OF_TYPE("Expand", named, 13, 1, views, NO_ATTRIBUTES, RANGE_OF(t, 0, most, 5, 1, 7), LIST(3, 1, 4, 7))
 #define TILE_OF(named, t, most, views) \
@@ -190,6 +211,59 @@ static const leati_op_spec specs[] = {
     CASE("Identity", "rank0", 13, NO_ATTRIBUTES, F32_SCALAR),
     CASE("Identity", "empty", 13, NO_ATTRIBUTES, F32(3, 0)),
     MOVED_TYPES("Identity", 25, VIEW_SLICED | VIEW_OFFSET, NO_MORE),
+
+    /* BitCast to each type, and from each. */
+    VIEWED("BitCast", "float32_to_int32", 26, ALL_VIEWS, THREADS_8, ATTRIBUTES(A_INT("to", 6)), F32(3, 5, 7)),
+    CASE("BitCast", "special_to_uint32", 26, ATTRIBUTES(A_INT("to", 12)), F32_SPECIAL(1, SPECIAL_COUNT)),
+    CASE("BitCast", "int32_to_float32", 26, ATTRIBUTES(A_INT("to", 1)), I32_RANGE(-2000000000, 2000000000, 5, 33)),
+    CASE("BitCast", "uint32_to_float32", 26, ATTRIBUTES(A_INT("to", 1)), RANGE_OF(LEATI_REF_UINT32, 0, 9, 5, 33)),
+    CASE("BitCast", "int64_to_float64", 26, ATTRIBUTES(A_INT("to", 11)), I64_RANGE(-99, 99, 5, 7)),
+    CASE("BitCast", "float64_to_uint64", 26, ATTRIBUTES(A_INT("to", 13)), RANGE_OF(LEATI_REF_FLOAT64, -2, 2, 5, 7)),
+    CASE("BitCast", "uint64_to_int64", 26, ATTRIBUTES(A_INT("to", 7)), RANGE_OF(LEATI_REF_UINT64, 0, 99, 5, 7)),
+    VIEWED("BitCast", "float16_to_bfloat16", 26, VIEW_SLICED | VIEW_OFFSET, 0, ATTRIBUTES(A_INT("to", 16)),
+           RANGE_OF(LEATI_REF_FLOAT16, -9, 9, 5, 7)),
+    CASE("BitCast", "bfloat16_to_int16", 26, ATTRIBUTES(A_INT("to", 5)), RANGE_OF(LEATI_REF_BFLOAT16, -9, 9, 5, 7)),
+    CASE("BitCast", "int16_to_uint16", 26, ATTRIBUTES(A_INT("to", 4)), RANGE_OF(LEATI_REF_INT16, -99, 99, 5, 7)),
+    CASE("BitCast", "uint16_to_float16", 26, ATTRIBUTES(A_INT("to", 10)), RANGE_OF(LEATI_REF_UINT16, 0, 65535, 5, 33)),
+    CASE("BitCast", "int8_to_uint8", 26, ATTRIBUTES(A_INT("to", 2)), RANGE_OF(LEATI_REF_INT8, -128, 127, 5, 7)),
+    VIEWED("BitCast", "uint8_to_int8", 26, VIEW_SLICED | VIEW_OFFSET, 0, ATTRIBUTES(A_INT("to", 3)),
+           U8_RANGE(0, 255, 5, 7)),
+    CASE("BitCast", "bool_to_uint8", 26, ATTRIBUTES(A_INT("to", 2)), BOOLS(5, 7)),
+    CASE("BitCast", "uint8_to_bool", 26, ATTRIBUTES(A_INT("to", 9)), U8_RANGE(0, 1, 5, 7)),
+    CASE("BitCast", "rank0", 26, ATTRIBUTES(A_INT("to", 6)), F32_SCALAR),
+    CASE("BitCast", "empty", 26, ATTRIBUTES(A_INT("to", 6)), F32(3, 0)),
+
+    /* Views of domain "leat": overlapping ones are read, not written. */
+    OF_LEAT("AsStrided", "float32", ALL_VIEWS, THREADS_8 | THREADS_16,
+            PLACES(3, A_INTS("shape", 3, 4), A_INTS("strides", 1, 5)), F32(3, 9)),
+    OF_LEAT("AsStrided", "windows", 0, 0, PLACES(0, A_INTS("shape", 7, 3), A_INTS("strides", 1, 1)), F32(9)),
+    OF_LEAT("AsStrided", "repeated", 0, 0, PLACES(4, A_INTS("shape", 2, 5, 3), A_INTS("strides", 0, 0, 7)), F32(5, 7)),
+    OF_LEAT("AsStrided", "backwards", 0, 0, PLACES(34, A_INTS("shape", 5, 7), A_INTS("strides", -7, -1)), F32(5, 7)),
+    OF_LEAT("AsStrided", "one_element", 0, 0, ATTRIBUTES(A_INT("offset", 8)), F32(9)),
+    OF_LEAT("AsStrided", "empty", 0, 0, PLACES(99, A_INTS("shape", 0, 7), A_INTS("strides", 1, 1)), F32(5, 7)),
+    TYPES_OF_LEAT(AS_STRIDED_OF),
+    OF_LEAT("AsStridedScatter", "float32", ALL_VIEWS, THREADS_8 | THREADS_16,
+            PLACES(2, A_INTS("shape", 4, 3), A_INTS("strides", 2, 9)), F32(3, 9), F32(4, 3)),
+    OF_LEAT("AsStridedScatter", "backwards", 0, 0, PLACES(34, A_INTS("shape", 5, 3), A_INTS("strides", -7, -2)),
+            F32(5, 7), F32(5, 3)),
+    OF_LEAT("AsStridedScatter", "all", 0, 0, PLACES(0, A_INTS("shape", 7, 5), A_INTS("strides", 1, 7)), F32(5, 7),
+            F32(7, 5)),
+    OF_LEAT("AsStridedScatter", "one_of_size_1", 0, 0, PLACES(2, A_INTS("shape", 3, 1), A_INTS("strides", 1, 0)),
+            F32(9), F32(3, 1)),
+    OF_LEAT("AsStridedScatter", "nothing", 0, 0, PLACES(0, A_INTS("shape", 0, 5), A_INTS("strides", 0, 0)), F32(9),
+            F32(0, 5)),
+    TYPES_OF_LEAT(AS_STRIDED_SCATTER_OF),
+    OF_LEAT("Roll", "float32", ALL_VIEWS, THREADS_8 | THREADS_16, ROLL(A_INTS("shifts", 2, -1), A_INTS("axes", 1, -1)),
+            F32(3, 5, 7)),
+    OF_LEAT("Roll", "flat", VIEWS, 0, ATTRIBUTES(A_INTS("shifts", 4)), F32(5, 7)),
+    OF_LEAT("Roll", "many_times", 0, 0, ROLL(A_INTS("shifts", INT64_MAX, INT64_MIN), A_INTS("axes", 0, 1)), F32(5, 7)),
+    OF_LEAT("Roll", "not_at_all", 0, 0, ROLL(A_INTS("shifts", 5, 0), A_INTS("axes", 0, 1)), F32(5, 7)),
+    OF_LEAT("Roll", "scalar", 0, 0, ATTRIBUTES(A_INTS("shifts", 3)), F32_SCALAR),
+    OF_LEAT("Roll", "empty", 0, 0, ROLL(A_INTS("shifts", 3), A_INTS("axes", 1)), F32(5, 0)),
+    OF_LEAT("Roll", "rank8", 0, 0,
+            ROLL(A_INTS("shifts", 1, 1, 1, 1, 1, 1, 1, 1), A_INTS("axes", 0, 1, 2, 3, 4, 5, 6, 7)),
+            F32(2, 3, 1, 2, 3, 2, 1, 2)),
+    TYPES_OF_LEAT(ROLL_OF),
 
     /* Transpose. */
     VIEWED("Transpose", "float32", 13, ALL_VIEWS, THREADS_ALL, ATTRIBUTES(A_INTS("perm", 0, 2, 1, 3)), F32(2, 5, 7, 9)),
@@ -558,6 +632,45 @@ static const leati_refusals refusals_of_unfold = {.sound = &sound_unfold,
                                                   .wrong_count = sizeof(wrong_unfold) / sizeof(wrong_unfold[0]),
                                                   .any_size = {0xf}};
 
+/* Places that are outside, that overlap, and lists of different lengths. */
+static const leati_op_spec sound_scatter = OF_LEAT(
+    "AsStridedScatter", "sound", 0, 0, PLACES(3, A_INTS("shape", 3, 4), A_INTS("strides", 1, 6)), F32(27), F32(3, 4));
+static const leati_refusal wrong_scatter[] = {{A_INT("offset", 8)},
+                                              {A_INT("offset", -1)},
+                                              {A_INT("offset", INT64_MAX)},
+                                              {A_INTS("shape", 3, 5)},
+                                              {A_INTS("shape", 3, -4)},
+                                              {A_INTS("shape", 12)},
+                                              {A_INTS("shape", INT64_MAX, INT64_MAX)},
+                                              {A_INTS("strides", 1, 2)},
+                                              {A_INTS("strides", 1, -2)},
+                                              {A_INTS("strides", 0, 6)},
+                                              {A_INTS("strides", 4, 4)},
+                                              {A_INTS("strides", 1, INT64_MIN)},
+                                              {A_INTS("strides", INT64_MAX, 6)},
+                                              {A_INTS("strides", 1)}};
+/* X may be larger, or of more dimensions. */
+static const leati_refusals refusals_of_scatter = {
+    .sound = &sound_scatter, .wrong = wrong_scatter, .wrong_count = G_N_ELEMENTS(wrong_scatter), .any_size = {3u}};
+static const leati_op_spec sound_strided =
+    OF_LEAT("AsStrided", "sound", 0, 0, PLACES(3, A_INTS("shape", 3, 4), A_INTS("strides", 1, 1)), F32(27));
+static const leati_refusal wrong_strided[] = {{A_INT("offset", 22)},
+                                              {A_INTS("strides", -2, 1)},
+                                              {A_INTS("strides", 1, 8)},
+                                              {A_INTS("strides", INT64_MIN, 1)},
+                                              {A_INTS("shape", INT64_MAX, 4)}};
+static const leati_refusals refusals_of_strided = {
+    .sound = &sound_strided, .wrong = wrong_strided, .wrong_count = G_N_ELEMENTS(wrong_strided), .any_size = {3u}};
+static const leati_op_spec sound_roll =
+    OF_LEAT("Roll", "sound", 0, 0, ROLL(A_INTS("shifts", 2, 1), A_INTS("axes", 1, 0)), F32(3, 9));
+static const leati_refusal wrong_roll[] = {{A_INTS("axes", 1, 2)},
+                                           {A_INTS("axes", 1, -1)},
+                                           {A_INTS("axes", 1, INT64_MIN)},
+                                           {A_INTS("axes", 1)},
+                                           {A_INTS("shifts", 1)}};
+static const leati_refusals refusals_of_roll = {
+    .sound = &sound_roll, .wrong = wrong_roll, .wrong_count = G_N_ELEMENTS(wrong_roll), .any_size = {7u}};
+
 static const leati_op_spec sound_hann = CASE("HannWindow", "sound", 17, NO_ATTRIBUTES, I64_IS(NO_DIMS, 400));
 static const leati_refusal wrong_hann[] = {{A_INT("output_datatype", 0)},
                                            {A_INT("output_datatype", 8)},
@@ -568,7 +681,10 @@ static const leati_refusals refusals_of_hann = {
     .sound = &sound_hann, .wrong = wrong_hann, .wrong_count = G_N_ELEMENTS(wrong_hann)};
 
 static const leat_case hostile[] = {{REFUSALS("UnfoldTensor", "refused", &refusals_of_unfold)},
-                                    {REFUSALS("HannWindow", "refused", &refusals_of_hann)}};
+                                    {REFUSALS("HannWindow", "refused", &refusals_of_hann)},
+                                    {REFUSALS("AsStrided", "refused", &refusals_of_strided)},
+                                    {REFUSALS("AsStridedScatter", "refused", &refusals_of_scatter)},
+                                    {REFUSALS("Roll", "refused", &refusals_of_roll)}};
 
 void leati_rows_movement(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));

@@ -7,8 +7,11 @@
 
 #include "core/status.h"
 #include "core/sync.h"
+#include "memory/overlap.h"
 #include "ops/core/op_state.h"
 #include "ops/core/plan_cache.h"
+
+_Static_assert(LEATI_OVERLAPS_MANY >= LEATI_INLINE_ARGUMENTS, "of calls with many outputs all tensors lie in one list");
 
 int32_t leati_arguments_begin(const leat_op *op, leati_arguments *a, uint32_t input_count, uint32_t output_count,
                               leat_error *err) {
@@ -135,11 +138,11 @@ static bool overlap(const leati_view *a, const leati_view *b) {
   return a->begin < b->end && b->begin < a->end;
 }
 
-/* Whether output `o` is exactly the memory of `input`, and may be. */
-static bool is_alias(const leat_op_info *info, uint32_t i, const leati_view *input, uint32_t o,
-                     const leati_view *output) {
+/* Whether output `o` is exactly the memory of input `i`, and may be. */
+static bool is_alias(const leat_op_info *info, const leati_call *call, uint32_t i, uint32_t o) {
+  const leati_view *const input = &call->inputs[i], *const output = &call->outputs[o];
   return input->address == output->address && input->begin == output->begin && input->end == output->end &&
-         leati_may_alias(info, i, input, o, output);
+         leati_may_alias(info, call, i, o);
 }
 
 static int32_t check_output(const leat_op *op, const leati_arguments *a, uint32_t o, leat_error *err) {
@@ -169,12 +172,19 @@ static int32_t check_output(const leat_op *op, const leati_arguments *a, uint32_
   if (!output->compact) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: output %u has strides; it must be compact", info->name, o);
   }
-  if (host || output->count == 0) {
+  return LEAT_OK;
+}
+
+/* Compares where an output lies with the inputs and the outputs before it. */
+static int32_t check_overlaps(const leat_op *op, const leati_arguments *a, uint32_t o, leat_error *err) {
+  const leat_op_info *const info = &op->def->info;
+  const leati_view *const output = &a->outputs[o];
+  if (output->host || output->count == 0) {
     return LEAT_OK;
   }
   for (uint32_t i = 0; i < a->call.input_count; ++i) {
     if (a->inputs[i].present && !a->inputs[i].host && overlap(&a->inputs[i], output) &&
-        !is_alias(info, i, &a->inputs[i], o, output)) {
+        !is_alias(info, &a->call, i, o)) {
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                         "%s: output %u overlaps input %u in a way that leat_op_info::flags does not allow", info->name,
                         o, i);
@@ -188,9 +198,23 @@ static int32_t check_output(const leat_op *op, const leati_arguments *a, uint32_
   return LEAT_OK;
 }
 
+/* A call whose tensors are asked about by their numbers, inputs first. */
+typedef struct numbered_call {
+  const leat_op_info *info;
+  const leati_call *call;
+} numbered_call;
+
+static bool may_share(const void *context, uint32_t written, uint32_t other) {
+  const numbered_call *const it = context;
+  const uint32_t inputs = it->call->input_count;
+  return other < inputs && is_alias(it->info, it->call, other, written - inputs);
+}
+
 int32_t leati_arguments_import_outputs(const leat_op *op, leati_arguments *a, const DLTensor *const *outputs,
                                        leat_error *err) {
   const leat_op_info *const info = &op->def->info;
+  const uint32_t inputs = a->call.input_count, count = a->call.output_count;
+  const bool many = count > LEATI_OVERLAPS_MANY;
   for (uint32_t o = 0; o < a->call.output_count; ++o) {
     if (outputs[o] == NULL) {
       if (o < info->min_outputs) {
@@ -201,14 +225,22 @@ int32_t leati_arguments_import_outputs(const leat_op *op, leati_arguments *a, co
     }
     LEATI_TRY(import_argument(op, outputs[o], "output", o, &a->outputs[o], err));
     LEATI_TRY(check_output(op, a, o, err));
+    LEATI_TRY(many ? LEAT_OK : check_overlaps(op, a, o, err));
+  }
+  const numbered_call numbered = {.info = info, .call = &a->call};
+  if (!many || leati_views_are_apart(a->inputs, inputs + count, inputs, may_share, &numbered)) {
+    return LEAT_OK;
+  }
+  for (uint32_t o = 0; o < count; ++o) {
+    LEATI_TRY(check_overlaps(op, a, o, err));
   }
   return LEAT_OK;
 }
 
 void leati_arguments_place(const leat_op *op, leati_arguments *a, leati_binding *bindings) {
   const uint32_t inputs = a->call.input_count;
-  const bool aliased = (op->def->info.flags & LEAT_OP_ALIAS) != 0 && a->inputs[0].count != 0 &&
-                       is_alias(&op->def->info, 0, &a->inputs[0], 0, &a->outputs[0]);
+  const bool aliased =
+      (op->def->info.flags & LEAT_OP_ALIAS) != 0 && a->inputs[0].count != 0 && is_alias(&op->def->info, &a->call, 0, 0);
   for (uint32_t i = 0; i < inputs + a->call.output_count; ++i) {
     leati_view *const view = i < inputs ? &a->inputs[i] : &a->outputs[i - inputs];
     bindings[i] = (leati_binding){.address = view->address, .block = view->block, .data = view->data};

@@ -103,6 +103,8 @@ uint64_t leati_type_of_onnx(int64_t number) {
       return LEAT_TYPE_BOOL;
     case 10:
       return LEAT_TYPE_FLOAT16;
+    case 11:
+      return LEAT_TYPE_FLOAT64;
     case 12:
       return LEAT_TYPE_UINT32;
     case 13:

@@ -51,15 +51,18 @@ typedef struct kept_plan {
   const known_argument *arguments; /* inputs, then outputs */
 } kept_plan;
 
-uint32_t leati_alias_of(const leat_op_info *info, uint32_t i) {
+uint32_t leati_alias_of(const leat_op_info *info, uint32_t i, uint32_t input_count, uint32_t output_count) {
+  if ((info->flags & LEAT_OP_LAST_IN_PLACE) != 0) {
+    return i + output_count >= input_count ? i + output_count - input_count : LEATI_NO_ALIAS;
+  }
   const bool first = (info->flags & LEAT_OP_IN_PLACE) != 0 || ((info->flags & LEAT_OP_ALIAS) != 0 && i == 0);
   const bool cache = (info->flags & LEAT_OP_CACHES) != 0 && (i == 3 || i == 4);
   return first ? 0 : cache ? i - 2 : LEATI_NO_ALIAS;
 }
 
-bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, uint32_t o,
-                     const leati_view *output) {
-  if (!input->compact || leati_alias_of(info, i) != o) {
+bool leati_may_alias(const leat_op_info *info, const leati_call *call, uint32_t i, uint32_t o) {
+  const leati_view *const input = &call->inputs[i], *const output = &call->outputs[o];
+  if (!input->compact || leati_alias_of(info, i, call->input_count, call->output_count) != o) {
     return false;
   }
   if ((info->flags & LEAT_OP_ALIAS) != 0 && i == 0) {
@@ -300,9 +303,9 @@ static void know_all(const leat_op *op, const leati_call *call, const DLTensor *
   for (uint32_t i = 0; i < call->input_count; ++i) {
     const leati_view *const input = &call->inputs[i];
     out[i] = know(input, inputs[i]);
-    const uint32_t o = leati_alias_of(info, i);
-    const bool may = input->present && o < call->output_count && call->outputs[o].present &&
-                     leati_may_alias(info, i, input, o, &call->outputs[o]);
+    const uint32_t o = leati_alias_of(info, i, call->input_count, call->output_count);
+    const bool may =
+        input->present && o < call->output_count && call->outputs[o].present && leati_may_alias(info, call, i, o);
     out[i].alias = may ? o : LEATI_NO_ALIAS;
     out[i].value_size = (uint32_t)value_size(input);
     const bool ranged = out[i].value_size != 0 && input->count == 1 && def->host_range != NULL &&

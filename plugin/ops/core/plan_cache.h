@@ -27,13 +27,12 @@ const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, const lea
 const leat_shape *leati_plan_cache_shapes(const leati_plan_cache *cache, const leat_op *op, uint32_t input_count,
                                           const DLTensor *const *inputs, uint32_t output_count);
 
-/** The output that may be exactly the memory of input `i`, by flags alone, or LEATI_NO_ALIAS. */
-uint32_t leati_alias_of(const leat_op_info *info, uint32_t i);
+/** The output that may be exactly the memory of input `i` of so many, by flags alone, or LEATI_NO_ALIAS. */
+uint32_t leati_alias_of(const leat_op_info *info, uint32_t i, uint32_t input_count, uint32_t output_count);
 #define LEATI_NO_ALIAS UINT32_MAX
 
 /** Whether output `o` may be exactly the memory of input `i`, by flags, types and shapes. */
-bool leati_may_alias(const leat_op_info *info, uint32_t i, const leati_view *input, uint32_t o,
-                     const leati_view *output);
+bool leati_may_alias(const leat_op_info *info, const leati_call *call, uint32_t i, uint32_t o);
 
 /** Adds what was planned for a call whose views are placed, and whose outputs have these shapes; or not, if there is no
  * memory, values on the host are large, or another thread adds. For a thread that is not counted in by `readers`, by

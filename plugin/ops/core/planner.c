@@ -170,15 +170,25 @@ static leati_runs runs_of(const leati_view *view) {
              : (leati_runs){0};
 }
 
-/* Appends accesses, for which there is room, and counts them in `*out_count`. Addresses in the record become 0. */
-static void put_accesses(leati_planner *planner, const leati_access *accesses, uint32_t count, const void *args,
-                         unsigned char *record, uint32_t *out_count) {
+/* Where in the record of a dispatch something of it lies: its argument record, or the rows, which begin at `rows`. */
+static uint32_t place_in_record(const leati_dispatch_desc *dispatch, uint32_t rows, const uint64_t *field) {
+  const uintptr_t at = (uintptr_t)field, first = (uintptr_t)dispatch->rows;
+  return dispatch->rows != NULL && at >= first && at < first + dispatch->rows_size
+             ? rows + (uint32_t)(at - first)
+             : (uint32_t)(at - (uintptr_t)dispatch->args);
+}
+
+/* Appends accesses, for which there is room, and counts them in `*out_count`. Addresses in the record become 0. Of a
+ * copy, which has no record, `dispatch` is NULL. */
+static void put_accesses(leati_planner *planner, const leati_access *accesses, uint32_t count,
+                         const leati_dispatch_desc *dispatch, uint32_t rows, unsigned char *record,
+                         uint32_t *out_count) {
   *out_count = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const leati_access *const access = &accesses[i];
     uint32_t field = LEATI_FIELD_NONE;
     if (access->field != NULL) {
-      field = (uint32_t)((const unsigned char *)access->field - (const unsigned char *)args);
+      field = place_in_record(dispatch, rows, access->field);
       memset(record + field, 0, sizeof(uint64_t));
     }
     const leati_view *const view = access->view;
@@ -244,7 +254,9 @@ int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *d
   }
   const uint32_t counters_size = dispatch->counter_count * (uint32_t)sizeof(uint32_t);
   if (dispatch->args_size > LEATI_ARGS_MAX || dispatch->counter_count > LEATI_COUNTERS_MAX ||
-      dispatch->read_count > LEATI_ACCESS_MAX || dispatch->write_count > LEATI_ACCESS_MAX) {
+      dispatch->rows_size > LEATI_ROWS_MAX ||
+      (dispatch->rows != NULL ? dispatch->read_count + dispatch->write_count > LEATI_ROW_ACCESSES_MAX
+                              : dispatch->read_count > LEATI_ACCESS_MAX || dispatch->write_count > LEATI_ACCESS_MAX)) {
     return leati_fail(err, LEAT_ERROR_INTERNAL, "kernel %s has too many arguments",
                       leati_kernel_codes[dispatch->pipeline.kernel].name);
   }
@@ -256,24 +268,31 @@ int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *d
   LEATI_TRY(need_pipeline(planner->device, &dispatch->pipeline, &step.pipeline, err));
   LEATI_TRY(reserve_step(planner, dispatch->read_count + dispatch->write_count, err));
   LEATI_TRY(put_args(planner, dispatch->args, dispatch->args_size, &step.args, err));
+  if (dispatch->rows != NULL) {
+    uint32_t rows;
+    LEATI_TRY(put_args(planner, dispatch->rows, dispatch->rows_size, &rows, err));
+    step.rows = rows - step.args;
+    step.rows_field = place_in_record(dispatch, step.rows, dispatch->rows_at);
+    step.args_size = step.rows + dispatch->rows_size;
+  }
   if (dispatch->counter_count != 0) {
     static const uint32_t zeros[LEATI_COUNTERS_MAX];
     uint32_t counters;
     LEATI_TRY(put_args(planner, zeros, counters_size, &counters, err));
     step.counters = counters - step.args;
-    step.counters_field = (uint32_t)((const unsigned char *)dispatch->counters - (const unsigned char *)dispatch->args);
+    step.counters_field = place_in_record(dispatch, step.rows, dispatch->counters);
     step.args_size = step.counters + counters_size;
   }
   unsigned char *const record = planner->args + step.args;
-  put_accesses(planner, dispatch->reads, dispatch->read_count, dispatch->args, record, &step.read_count);
-  put_accesses(planner, dispatch->writes, dispatch->write_count, dispatch->args, record, &step.write_count);
+  put_accesses(planner, dispatch->reads, dispatch->read_count, dispatch, step.rows, record, &step.read_count);
+  put_accesses(planner, dispatch->writes, dispatch->write_count, dispatch, step.rows, record, &step.write_count);
   step.work_us = leati_dispatch_us(&planner->device->traits, bytes_of(planner, &step), dispatch->multiplications);
   if (dispatch->draws != NULL) {
     step.draws = true;
-    step.draws_field = (uint32_t)((const unsigned char *)dispatch->draws - (const unsigned char *)dispatch->args);
+    step.draws_field = place_in_record(dispatch, step.rows, dispatch->draws);
   }
   if (dispatch->finding != NULL) {
-    step.finding_field = (uint32_t)((const unsigned char *)dispatch->finding - (const unsigned char *)dispatch->args);
+    step.finding_field = place_in_record(dispatch, step.rows, dispatch->finding);
     step.tells = planner->guarded;
     memset(record + step.finding_field, 0, sizeof(uint64_t));
   }
@@ -295,8 +314,8 @@ int32_t leati_plan_copy(leati_planner *planner, const leati_view *src, const lea
   target.begin = dst->address;
   target.end = dst->address + bytes;
   LEATI_TRY(reserve_step(planner, 2, err));
-  put_accesses(planner, &from, 1, NULL, NULL, &step.read_count);
-  put_accesses(planner, &to, 1, NULL, NULL, &step.write_count);
+  put_accesses(planner, &from, 1, NULL, 0, NULL, &step.read_count);
+  put_accesses(planner, &to, 1, NULL, 0, NULL, &step.write_count);
   planner->steps[planner->step_count++] = step;
   return LEAT_OK;
 }

@@ -19,6 +19,8 @@
 /** Outputs on the host of one operator at most. */
 #define LEATI_ANSWER_MAX 1
 
+/** Bytes of the rows of a dispatch at most. */
+#define LEATI_ROWS_MAX 16384
 /** Counters of a dispatch at most. */
 #define LEATI_COUNTERS_MAX 128
 
@@ -57,6 +59,12 @@ typedef struct leati_dispatch_desc {
   leati_pipeline_key pipeline;
   const void *args;   /**< argument record, std430; copied */
   uint32_t args_size; /**< bytes, at most LEATI_ARGS_MAX */
+  /** For kernels of more tensors than a record has room for: bytes behind it that a kernel reads by their address,
+   * which goes where `rows_at` says in `args`. `field` of an access may point there too, and there are up to
+   * LEATI_ROW_ACCESSES_MAX accesses then. Copied. NULL: there are none. */
+  const void *rows;
+  uint32_t rows_size; /**< bytes, at most LEATI_ROWS_MAX */
+  const uint64_t *rows_at;
   uint32_t groups[3]; /**< workgroups; a zero count makes the dispatch a no-op */
   uint32_t read_count, write_count;
   const leati_access *reads;  /**< what the kernel may read */

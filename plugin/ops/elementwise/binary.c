@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operators of two operands: arithmetic, logic, comparison; Min, Max, Sum and Mean, which fold any number of them. */
+/* Operators of two operands: arithmetic, logic, bits, comparison; Min, Max, Sum and Mean, which fold any number of
+ * them. */
 #include <string.h>
 
 #include "core/status.h"
@@ -14,11 +15,14 @@ static LEATI_TYPE(type_equal, "T", LEATI_TYPES_NUMBER | LEAT_TYPE_BOOL);
 static LEATI_TYPE(type_bool_out, "T1", LEAT_TYPE_BOOL);
 static LEATI_TYPE(type_pow, "T", LEATI_TYPES_REAL | LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_TYPE(type_pow_exponent, "T1", LEATI_TYPES_NUMBER);
+static LEATI_TYPE(type_shift, "T", LEATI_TYPES_UNSIGNED);
 static LEATI_ATTRIBUTE(attribute_fmod, "fmod", INT);
+static LEATI_ATTRIBUTE(attribute_direction, "direction", STRING);
 
-typedef struct mod_state {
+/* Of operators whose operation depends on an attribute. */
+typedef struct chosen_state {
   uint32_t operation;
-} mod_state;
+} chosen_state;
 
 /* The result is bool; nothing among the inputs says so. */
 static int32_t bool_broadcast_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -37,15 +41,29 @@ static int32_t mod_supports(const leati_op_def *def, leat_device *device, const 
 
 static int32_t mod_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
-  mod_state *const state = leati_op_state(op);
+  chosen_state *const state = leati_op_state(op);
   state->operation = leati_attr_int(desc, "fmod", 0) == 1 ? LEAT_EW_FMOD : LEAT_EW_MOD;
   return LEAT_OK;
 }
 
-/* The operation of Mod depends on an attribute, that of the others on the operator alone. */
+static int32_t shift_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                              leat_error *err) {
+  LEATI_TRY(leati_supports_broadcast(def, device, desc, err));
+  return leati_attr_is(desc, "direction", "LEFT") || leati_attr_is(desc, "direction", "RIGHT")
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "BitShift: 'direction' must be 'LEFT' or 'RIGHT'");
+}
+
+static int32_t shift_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  chosen_state *const state = leati_op_state(op);
+  state->operation = leati_attr_is(desc, "direction", "LEFT") ? LEAT_EW_SHIFT_LEFT : LEAT_EW_SHIFT_RIGHT;
+  return LEAT_OK;
+}
+
 static uint32_t operation_of(const leat_op *op) {
   const leati_op_def *const def = leati_op_def_of(op);
-  return def->state_size == 0 ? def->param : ((const mod_state *)leati_op_state_const(op))->operation;
+  return def->state_size == 0 ? def->param : ((const chosen_state *)leati_op_state_const(op))->operation;
 }
 
 static int32_t binary_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
@@ -163,6 +181,11 @@ static void binary_evaluate(const leat_op *op, const leati_call *call, uint32_t 
   LEATI_OP(name, "", (7, 7), (2, 2), (1, 1), __VA_ARGS__, LEATI_TYPES(&leati_type_bool_in), .param = (operation),    \
            .supports = leati_supports_broadcast, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_LOGIC), \
            .plan = logic_plan, .reads_view = leati_reads_rows, .view = logic_view)
+#define SHIFT(versions, types_)                                                                                    \
+  LEATI_OP("BitShift", "", versions, (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE, LEATI_TYPES(&types_),         \
+           LEATI_ATTRIBUTES(&attribute_direction), .state_size = sizeof(chosen_state), .supports = shift_supports, \
+           .create = shift_create, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY),            \
+           .plan = binary_plan, .reads_view = leati_reads_rows)
 #define COMPARE(name, versions, types_, operation)                                                    \
   LEATI_OP(name, "", versions, (2, 2), (1, 1), EVALUATED(0), LEATI_TYPES(&types_, &type_bool_out),    \
            LEATI_OUTPUT_TYPES(1), .param = (operation), .supports = leati_supports_broadcast,         \
@@ -183,8 +206,13 @@ static const leati_op_def ops[] = {
     LOGIC("And", LEAT_EW_AND, EVALUATED_WHOLE),
     LOGIC("Or", LEAT_EW_OR, EVALUATED_WHOLE),
     LOGIC("Xor", LEAT_EW_XOR, .info.flags = LEAT_OP_IN_PLACE),
+    BINARY("BitwiseAnd", (18, 18), leati_type_bits, LEAT_EW_BITWISE_AND, .info.flags = LEAT_OP_IN_PLACE),
+    BINARY("BitwiseOr", (18, 18), leati_type_bits, LEAT_EW_BITWISE_OR, .info.flags = LEAT_OP_IN_PLACE),
+    BINARY("BitwiseXor", (18, 18), leati_type_bits, LEAT_EW_BITWISE_XOR, .info.flags = LEAT_OP_IN_PLACE),
+    SHIFT((11, 11), type_shift),
+    SHIFT((28, 28), leati_type_bits),
     LEATI_OP("Mod", "", (10, 28), (2, 2), (1, 1), EVALUATED_WHOLE, LEATI_TYPES(&leati_type_number),
-             LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(mod_state), .supports = mod_supports,
+             LEATI_ATTRIBUTES(&attribute_fmod), .state_size = sizeof(chosen_state), .supports = mod_supports,
              .create = mod_create, .infer = leati_infer_broadcast, LEATI_KERNELS(LEATI_KERNELS_BINARY),
              .plan = binary_plan, .reads_view = leati_reads_rows),
     LEATI_OP("Pow", "", (7, 15), (2, 2), (1, 1), .info.flags = LEAT_OP_IN_PLACE,

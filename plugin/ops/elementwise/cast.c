@@ -23,7 +23,7 @@ static int32_t cast_supports(const leati_op_def *def, leat_device *device, const
   (void)def;
   (void)device;
   const int64_t to = leati_attr_int(desc, "to", 0);
-  return leati_type_of_onnx(to) != 0
+  return (leati_type_of_onnx(to) & TYPES_CAST) != 0
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Cast to ONNX type %lld is not supported", (long long)to);
 }

@@ -8,6 +8,7 @@
 #include "ops/elementwise/walk.h"
 
 LEATI_TYPE(leati_type_number, "T", LEATI_TYPES_NUMBER);
+LEATI_TYPE(leati_type_bits, "T", LEATI_TYPES_SIGNED | LEATI_TYPES_UNSIGNED);
 LEATI_TYPE(leati_type_bool_in, "T", LEAT_TYPE_BOOL);
 
 _Static_assert(LEAT_TYPE_FLOAT32 == UINT64_C(1) << LEAT_ANY_F32 && LEAT_TYPE_BFLOAT16 == UINT64_C(1) << LEAT_ANY_BF16 &&

@@ -15,6 +15,7 @@
 
 /** Type constraints of these families. */
 extern const leat_op_type leati_type_number;    /**< "T": LEATI_TYPES_NUMBER */
+extern const leat_op_type leati_type_bits;      /**< "T": LEATI_TYPES_SIGNED and LEATI_TYPES_UNSIGNED */
 extern const leat_op_type leati_type_bool_in;   /**< "T": bool */
 extern const leat_op_type leati_type_condition; /**< "B": bool */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operators that give the same bytes another shape: Reshape, Flatten, Squeeze, Unsqueeze, and Identity. */
+/* Operators that give the same bytes another shape or type: Reshape, Flatten, Squeeze, Unsqueeze, BitCast, Identity. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,6 +13,9 @@
 static LEATI_ATTRIBUTE(attribute_allowzero, "allowzero", INT);
 static LEATI_ATTRIBUTE(attribute_axes, "axes", INTS);
 static LEATI_ATTRIBUTE(attribute_shape, "shape", INTS);
+static LEATI_ATTRIBUTE(attribute_to, "to", INT);
+static LEATI_TYPE(type_bits_in, "T1", LEATI_TYPES_HELD);
+static LEATI_TYPE(type_bits_out, "T2", LEATI_TYPES_HELD);
 
 typedef struct reshape_state {
   int64_t axis;    /* Flatten */
@@ -37,6 +40,7 @@ static int32_t alias_view(const leat_op *op, const leati_call *call, uint32_t o,
   out->present = o == 0 && leati_reshape_strides(out, result->ndim, result->shape, strides);
   if (out->present) {
     leati_view_reshape(out, result->ndim, result->shape, strides);
+    out->type = result->type;
   }
   return LEAT_OK;
 }
@@ -174,6 +178,38 @@ static int32_t unsqueeze_infer(const leat_op *op, const leati_call *call, leat_s
   return LEAT_OK;
 }
 
+typedef struct bit_cast_state {
+  uint64_t to; /* LEAT_TYPE_* */
+} bit_cast_state;
+
+static int32_t bit_cast_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
+                                 leat_error *err) {
+  (void)device;
+  const int64_t to = leati_attr_int(desc, "to", 0);
+  return (leati_type_of_onnx(to) & LEATI_TYPES_HELD) != 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s to ONNX type %" PRId64 " is not supported", def->info.name,
+                          to);
+}
+
+static int32_t bit_cast_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
+  (void)err;
+  bit_cast_state *const state = leati_op_state(op);
+  state->to = leati_type_of_onnx(leati_attr_int(desc, "to", 0));
+  return LEAT_OK;
+}
+
+static int32_t bit_cast_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  const bit_cast_state *const state = leati_op_state_const(op);
+  const uint32_t from = leati_type_size(call->inputs[0].type), to = leati_type_size(state->to);
+  if (from != to) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "BitCast: elements of %u bits cannot become some of %u bits",
+                      from * 8, to * 8);
+  }
+  out->dtype = leati_dtype_of(state->to);
+  return leati_infer_same(op, call, out, err);
+}
+
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 /* What was an attribute. */
@@ -187,6 +223,11 @@ static const leati_op_def ops[] = {
     LEATI_OP("Identity", "", (1, 25), (1, 1), (1, 1),
              LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same), LEATI_TYPES(&leati_type_moved),
              .any_size = true, .infer = leati_infer_same, .plan = alias_plan, .view = alias_view),
+    LEATI_OP("BitCast", "", (26, 26), (1, 1), (1, 1),
+             LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same),
+             LEATI_TYPES(&type_bits_in, &type_bits_out), LEATI_ATTRIBUTES(&attribute_to), LEATI_OUTPUT_TYPES(1),
+             .state_size = sizeof(bit_cast_state), .any_size = true, .supports = bit_cast_supports,
+             .create = bit_cast_create, .infer = bit_cast_infer, .plan = alias_plan, .view = alias_view),
     RESHAPED_BY_ATTRIBUTE("Reshape", (1, 1), attribute_shape, true, reshape_infer),
     LEATI_OP("Reshape", "", (5, 25), (2, 2), (1, 1),
              LEATI_EVALUATED(LEAT_OP_ALIAS, LEATI_EVALUATED_ALL, leati_evaluate_same), .info.host_inputs = 1u << 1,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Operators that move elements, or look at shapes alone.
 leat_room(FAMILIES strided_view unfold_tensor concat pad depth_space trilu eye_like reshape bias_dropout shape
-  constant_of_shape cosine_window range
+  constant_of_shape cosine_window range as_strided roll
   SOURCES fill)
 
 leat_kernel(segments segments.comp ITEMS 8 16 32 64 128)

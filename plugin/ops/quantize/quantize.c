@@ -35,7 +35,7 @@ static int32_t read_type(const leati_op_def *def, const leati_op_desc *desc, con
                          leat_error *err) {
   const int64_t number = leati_attr_int(desc, name, 0);
   *out = leati_type_of_onnx(number);
-  return number == 0 || *out != 0
+  return number == 0 || (*out & ~LEAT_TYPE_FLOAT64) != 0
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with %s %lld is not supported: Leat holds no such tensors",
                           def->info.name, name, (long long)number);

@@ -82,6 +82,14 @@ Any apply(Any a) { return a; }
 float apply(float x) { return FUNCTION(operation, x, args.parameters[0], args.parameters[1]); }
 
 #elif defined(ARITHMETIC) && ARITY == 1
+// Of a type that is narrower than what it is computed in, only its own bits count.
+TA bit_count(TA x) {
+  uint low = uint(x);
+  if (SIZE_RESULT < 4u) low &= (1u << (SIZE_RESULT * 8u & 31u)) - 1u;
+  int count = bitCount(low);
+  if (SIZE_RESULT > 4u) count += bitCount(uint(uint64_t(x) >> 32));
+  return TA(count);
+}
 TA apply(TA x) {
   switch (operation) {
 #define INTEGER_VALUE(code, value) \
@@ -133,6 +141,17 @@ TA quotient(TA a, TA b) {
 #endif
   return a / b;
 }
+// By the width of the type and more all bits are shifted out; a negative number counts as that.
+TA shifted(TA a, TA b) {
+  bool out_of_width = b < TA(0) || b >= TA(SIZE_RESULT * 8u);
+  int by = out_of_width ? int(SIZE_RESULT) * 8 - 1 : int(b);
+  if (operation == LEAT_EW_SHIFT_LEFT) return out_of_width ? TA(0) : a << by;
+#if defined(SIGNED)
+  return a >> by;
+#else
+  return out_of_width ? TA(0) : a >> by;
+#endif
+}
 TA apply(TA a, TA b) {
   switch (operation) {
     case LEAT_EW_ADD:
@@ -149,6 +168,15 @@ TA apply(TA a, TA b) {
       return max(a, b);
     case LEAT_EW_PRELU:
       return a < TA(0) ? a * b : a;
+    case LEAT_EW_BITWISE_AND:
+      return a & b;
+    case LEAT_EW_BITWISE_OR:
+      return a | b;
+    case LEAT_EW_BITWISE_XOR:
+      return a ^ b;
+    case LEAT_EW_SHIFT_LEFT:
+    case LEAT_EW_SHIFT_RIGHT:
+      return shifted(a, b);
     default: {
       // The remainder has the sign of the dividend for FMOD and that of the divisor for MOD; a zero divisor gives 0.
       TA whole = quotient(a, b);

@@ -38,6 +38,11 @@ enum {
 #define LEAT_EW_AND 88
 #define LEAT_EW_OR 89
 #define LEAT_EW_XOR 90
+#define LEAT_EW_BITWISE_AND 91
+#define LEAT_EW_BITWISE_OR 92
+#define LEAT_EW_BITWISE_XOR 93
+#define LEAT_EW_SHIFT_LEFT 94
+#define LEAT_EW_SHIFT_RIGHT 95
 
 /* Three operands. */
 #define LEAT_EW_WHERE 96
