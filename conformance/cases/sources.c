@@ -22,6 +22,7 @@ const leat_case_source leati_case_sources[] = {
     {LEAT_PROFILE_CORE, leati_cases_profiler},
     {LEAT_PROFILE_CORE, leati_cases_external},
     {LEAT_PROFILE_OPERATORS, leati_cases_asked},
+    {LEAT_PROFILE_OPERATORS, leati_cases_same_bits},
 /* Rows of each family: the build makes lines "LIST(family)". */
 #define LIST(family) {LEAT_PROFILE_OPERATORS, leati_rows_##family},
 #include "rows_lists.inc"

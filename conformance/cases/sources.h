@@ -21,6 +21,7 @@ void leati_cases_types(leat_case_list *list);
 void leati_cases_asked(leat_case_list *list);
 void leati_cases_threads(leat_case_list *list);
 void leati_cases_workload(leat_case_list *list);
+void leati_cases_same_bits(leat_case_list *list);
 void leati_cases_pool(leat_case_list *list);
 void leati_cases_graph(leat_case_list *list);
 void leati_cases_graph_arguments(leat_case_list *list);
