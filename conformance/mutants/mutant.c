@@ -703,6 +703,64 @@ static void op_program_without_constants(void) {
   op_api.create = create_without_constants;
 }
 
+/* An attribute that operators do not get to see. */
+static const char *unseen_attribute;
+
+static int32_t create_without_attribute(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
+  const leat_attribute *attributes[8];
+  if (desc == NULL || desc->attributes == NULL || desc->attribute_count > G_N_ELEMENTS(attributes)) {
+    return base->op->create(device, desc, out, err);
+  }
+  leat_op_desc copy = *desc;
+  copy.attributes = attributes;
+  copy.attribute_count = 0;
+  for (uint32_t k = 0; k < desc->attribute_count; ++k) {
+    if (desc->attributes[k] == NULL || g_strcmp0(desc->attributes[k]->name, unseen_attribute) != 0) {
+      attributes[copy.attribute_count++] = desc->attributes[k];
+    }
+  }
+  return base->op->create(device, &copy, out, err);
+}
+
+static void op_seed_ignored(void) {
+  unseen_attribute = "seed";
+  op_api.create = create_without_attribute;
+}
+
+static void op_offset_ignored(void) {
+  unseen_attribute = "offset";
+  op_api.create = create_without_attribute;
+}
+
+/* Random numbers of an operator without a seed are the same each time. */
+static int32_t create_with_seed(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
+  const leat_attribute *attributes[8];
+  const gboolean ours = desc != NULL && g_strcmp0(desc->domain, "leat") == 0;
+  const leat_attribute seed = {.struct_size = sizeof(seed),
+                               .type = ours ? LEAT_ATTRIBUTE_INT : LEAT_ATTRIBUTE_FLOAT,
+                               .name = "seed",
+                               .i = ours ? 1 : 0,
+                               .f = ours ? 0.0f : 1.0f};
+  if (desc == NULL || desc->name == NULL || !g_str_has_prefix(desc->name, "Random") ||
+      desc->attribute_count >= G_N_ELEMENTS(attributes)) {
+    return base->op->create(device, desc, out, err);
+  }
+  leat_op_desc copy = *desc;
+  for (uint32_t k = 0; k < desc->attribute_count; ++k) {
+    attributes[k] = desc->attributes[k];
+    if (attributes[k] == NULL || g_strcmp0(attributes[k]->name, "seed") == 0) {
+      return base->op->create(device, desc, out, err);
+    }
+  }
+  attributes[copy.attribute_count++] = &seed;
+  copy.attributes = attributes;
+  return base->op->create(device, &copy, out, err);
+}
+
+static void op_seed_made_up(void) {
+  op_api.create = create_with_seed;
+}
+
 /* A right plugin that has other operators than the suite has cases for: of the list those alone whose names
  * LEAT_MUTANT_OPERATORS holds, between commas. */
 static char **few_names;
@@ -1597,6 +1655,9 @@ static const struct {
                {"event_destroy_crashes", event_destroy_crashes},
                {"op_skips_last_element", op_skips_last_element},
                {"op_program_without_constants", op_program_without_constants},
+               {"op_seed_ignored", op_seed_ignored},
+               {"op_offset_ignored", op_offset_ignored},
+               {"op_seed_made_up", op_seed_made_up},
                {"op_supports_anything", op_supports_anything},
                {"op_refused_late", op_refused_late},
                {"few_operators", few_operators},
