@@ -68,7 +68,7 @@ static void multinomial(leati_draw *d) {
   const int64_t dims[] = {leati_draw_int(d, d->empty ? 0 : 1, 5), leati_draw_int(d, 1, 12)};
   leati_draw_input(d, leati_draw_type(d, "T1"), 2, dims);
   if (leati_draw_chance(d, 80)) {
-    leati_draw_attribute_int(d, "sample_size", leati_draw_int(d, leati_draw_chance(d, 5) ? 0 : 1, 9));
+    leati_draw_attribute_int(d, "sample_size", leati_draw_int(d, 1, 9));
   }
   if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "dtype", leati_draw_int(d, 6, 7));
