@@ -63,23 +63,23 @@ static void close_queue(leat_batch_queue *queue, uint32_t how) {
 
 int32_t leat_batch_queue_create(const leat_batch_config *config, leat_batch_queue **out, leat_error *err) {
   int32_t status = enter(err);
-  if (out) {
+  if (out != NULL) {
     *out = NULL;
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
-  if (!out) {
+  if (out == NULL) {
     return null_argument("out", err);
   }
   const int fork_result = leati_fork_watch();
   leat_batch_queue *queue = calloc(1, sizeof(*queue));
-  if (!queue || fork_result != 0) {
+  if (queue == NULL || fork_result != 0) {
     free(queue);
     return leati_error_set(err, LEAT_ERROR_OUT_OF_MEMORY, fork_result, "no memory for a batch queue");
   }
   status = leati_batch_setup_new(config, &queue->setup, err);
-  if (status) {
+  if (status != LEAT_OK) {
     free(queue);
     return status;
   }
@@ -96,11 +96,11 @@ int32_t leat_batch_queue_create(const leat_batch_config *config, leat_batch_queu
   TAILQ_INIT(&queue->blocked);
   TAILQ_INIT(&queue->groups);
   pthread_mutex_lock(&queue->lock);
-  for (uint32_t i = 0; !status && i < queue->setup->config.workers; ++i) {
+  for (uint32_t i = 0; status == LEAT_OK && i < queue->setup->config.workers; ++i) {
     status = leati_batch_crew_start(queue, i, &queue->setup->config, err);
   }
   pthread_mutex_unlock(&queue->lock);
-  if (status) {
+  if (status != LEAT_OK) {
     close_queue(queue, LEAT_BATCH_FAIL);
     leati_batch_queue_free(queue);
     return status;
@@ -117,9 +117,9 @@ static int32_t check_fixed(const leat_batch_config *is, const leat_batch_config 
                         : is->release != wanted->release           ? "release"
                         : is->user != wanted->user                 ? "user"
                                                                    : NULL;
-  return !differs ? LEAT_OK
-                  : leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0,
-                                    "config: %s differs from that at creation, where it is fixed", differs);
+  return differs == NULL ? LEAT_OK
+                         : leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0,
+                                           "config: %s differs from that at creation, where it is fixed", differs);
 }
 
 /* Called with both locks held. */
@@ -127,10 +127,10 @@ static int32_t install_setup(leat_batch_queue *queue, leati_batch_setup *setup, 
     LEATI_HOLDS(queue->admin, queue->lock) {
   for (uint32_t i = 0; i < setup->config.workers; ++i) {
     const leati_batch_worker *there = queue->workers[i];
-    if (!there || there->left) {
+    if (there == NULL || there->left) {
       /* One that is made here and then not wanted leaves by itself. */
-      int32_t status = there ? LEAT_ERROR_NOT_READY : leati_batch_crew_start(queue, i, &setup->config, err);
-      if (status) {
+      int32_t status = there != NULL ? LEAT_ERROR_NOT_READY : leati_batch_crew_start(queue, i, &setup->config, err);
+      if (status != LEAT_OK) {
         return status;
       }
     }
@@ -146,16 +146,16 @@ static int32_t install_setup(leat_batch_queue *queue, leati_batch_setup *setup, 
 int32_t leat_batch_queue_configure(leat_batch_queue *queue, const leat_batch_config *config, leat_error *err) {
   int32_t status = enter(err);
   leati_batch_setup *setup = NULL;
-  if (!status && !queue) {
+  if (status == LEAT_OK && queue == NULL) {
     status = null_argument("queue", err);
   }
-  if (!status && leati_batch_crew_serves(queue)) {
+  if (status == LEAT_OK && leati_batch_crew_serves(queue)) {
     status = busy_inside("leat_batch_queue_configure()", err);
   }
-  if (!status) {
+  if (status == LEAT_OK) {
     status = leati_batch_setup_new(config, &setup, err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   pthread_mutex_lock(&queue->lock);
@@ -170,14 +170,14 @@ int32_t leat_batch_queue_configure(leat_batch_queue *queue, const leat_batch_con
     leati_batch_crew_join(queue, false);
     pthread_mutex_lock(&queue->lock);
     status = queue->closed ? unavailable(err) : check_fixed(&queue->setup->config, &setup->config, err);
-    if (!status) {
+    if (status == LEAT_OK) {
       status = install_setup(queue, setup, err);
     }
     pthread_mutex_unlock(&queue->lock);
     /* A worker too many left since the others were joined: its place is taken in the next round. */
   } while (status == LEAT_ERROR_NOT_READY);
   pthread_mutex_unlock(&queue->admin);
-  if (status) {
+  if (status != LEAT_OK) {
     leati_batch_setup_drop(setup);
   }
   return status;
@@ -185,11 +185,11 @@ int32_t leat_batch_queue_configure(leat_batch_queue *queue, const leat_batch_con
 
 int32_t leat_batch_queue_stats(leat_batch_queue *queue, leat_batch_stats *out, leat_error *err) {
   int32_t status = enter(err);
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
-  if (!queue || !out) {
-    return null_argument(queue ? "out" : "queue", err);
+  if (queue == NULL || out == NULL) {
+    return null_argument(queue != NULL ? "out" : "queue", err);
   }
   if (out->struct_size < sizeof(*out)) {
     return leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0, "out: struct_size is %u; %zu, or more, is right",
@@ -207,10 +207,10 @@ int32_t leat_batch_queue_stats(leat_batch_queue *queue, leat_batch_stats *out, l
 
 int32_t leat_batch_queue_shutdown(leat_batch_queue *queue, uint32_t how, leat_error *err) {
   int32_t status = enter(err);
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
-  if (!queue) {
+  if (queue == NULL) {
     return null_argument("queue", err);
   }
   if (how != LEAT_BATCH_DRAIN && how != LEAT_BATCH_FAIL) {
@@ -226,11 +226,11 @@ int32_t leat_batch_queue_shutdown(leat_batch_queue *queue, uint32_t how, leat_er
 }
 
 int32_t leat_batch_queue_destroy(leat_batch_queue *queue, uint32_t how, leat_error *err) {
-  if (!queue) {
+  if (queue == NULL) {
     return enter(err);
   }
   int32_t status = leat_batch_queue_shutdown(queue, how, err);
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   pthread_mutex_lock(&queue->lock);
@@ -242,12 +242,12 @@ int32_t leat_batch_queue_destroy(leat_batch_queue *queue, uint32_t how, leat_err
 
 /* Checks what can be checked without the queue. */
 static int32_t check_inputs(uint32_t count, const DLTensor *const *inputs, leat_error *err) {
-  if (count > 0 && !inputs) {
+  if (count > 0 && inputs == NULL) {
     return null_argument("inputs", err);
   }
   for (uint32_t i = 0; i < count; ++i) {
     int32_t status = leati_batch_tensor_check(inputs[i], "input", i, LEAT_ERROR_INVALID_ARGUMENT, err);
-    if (status) {
+    if (status != LEAT_OK) {
       return status;
     }
     if (inputs[i]->shape[0] != inputs[0]->shape[0]) {
@@ -319,23 +319,23 @@ static int32_t wait_for_room(leat_batch_queue *queue, leat_batch_ticket *ticket,
     }
   }
   /* Without admission it was the shutdown of the queue that ended the wait. */
-  return ticket->admitted ? LEAT_OK : leati_batch_ticket_report(ticket, err);
+  return ticket->admitted != 0 ? LEAT_OK : leati_batch_ticket_report(ticket, err);
 }
 
 int32_t leat_batch_submit(leat_batch_queue *queue, uint32_t input_count, const DLTensor *const *inputs,
                           int64_t timeout_ns, leat_batch_ticket **out, leat_error *err) {
   int32_t status = enter(err);
-  if (out) {
+  if (out != NULL) {
     *out = NULL;
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
-  if (!queue || !out) {
-    return null_argument(queue ? "out" : "queue", err);
+  if (queue == NULL || out == NULL) {
+    return null_argument(queue != NULL ? "out" : "queue", err);
   }
   status = check_timeout(timeout_ns, err);
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   pthread_mutex_lock(&queue->lock);
@@ -347,16 +347,16 @@ int32_t leat_batch_submit(leat_batch_queue *queue, uint32_t input_count, const D
   }
   leat_batch_ticket *ticket = NULL;
   status = check_inputs(input_count, inputs, err);
-  if (!status) {
+  if (status == LEAT_OK) {
     /* What is refused is not copied first: it may be more than there is memory for. */
     pthread_mutex_lock(&queue->lock);
     status = queue->closed ? unavailable(err) : check_request(queue, inputs, err);
     pthread_mutex_unlock(&queue->lock);
   }
-  if (!status) {
+  if (status == LEAT_OK) {
     status = leati_batch_ticket_new(queue, input_count, inputs, &ticket, err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   pthread_mutex_lock(&queue->lock);
@@ -364,12 +364,12 @@ int32_t leat_batch_submit(leat_batch_queue *queue, uint32_t input_count, const D
   /* The rules may have changed since. */
   status = queue->closed ? unavailable(err) : check_request(queue, inputs, err);
   /* Nobody is blocked while there is room, so nobody is overtaken. */
-  if (!status && leati_batch_queue_has_room(queue)) {
+  if (status == LEAT_OK && leati_batch_queue_has_room(queue)) {
     leati_batch_queue_admit(queue, ticket);
-  } else if (!status) {
+  } else if (status == LEAT_OK) {
     status = wait_for_room(queue, ticket, timeout_ns, err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     leati_batch_ticket_free(ticket);
     leati_batch_queue_unlock_and_drop(queue);
     return status;
@@ -381,13 +381,13 @@ int32_t leat_batch_submit(leat_batch_queue *queue, uint32_t input_count, const D
 
 int32_t leat_batch_wait(leat_batch_ticket *ticket, int64_t timeout_ns, leat_error *err) {
   int32_t status = enter(err);
-  if (!status && !ticket) {
+  if (status == LEAT_OK && ticket == NULL) {
     status = null_argument("ticket", err);
   }
-  if (!status) {
+  if (status == LEAT_OK) {
     status = check_timeout(timeout_ns, err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   leat_batch_queue *queue = ticket->queue;
@@ -395,7 +395,7 @@ int32_t leat_batch_wait(leat_batch_ticket *ticket, int64_t timeout_ns, leat_erro
                         : timeout_ns == 0 ? 0
                                           : leati_batch_clock_add(leati_batch_clock_now(), timeout_ns);
   pthread_mutex_lock(&queue->lock);
-  while (!status && ticket->state != LEATI_TICKET_DONE) {
+  while (status == LEAT_OK && ticket->state != LEATI_TICKET_DONE) {
     if (until != LEATI_BATCH_FOREVER && leati_batch_clock_now() >= until) {
       status = leati_error_set(err, LEAT_ERROR_TIMEOUT, 0, "the request has not ended; its batch %s",
                                ticket->state == LEATI_TICKET_RUNNING ? "runs" : "has not begun");
@@ -405,7 +405,7 @@ int32_t leat_batch_wait(leat_batch_ticket *ticket, int64_t timeout_ns, leat_erro
       leati_batch_clock_wait(&ticket->moved, &queue->lock, until);
     }
   }
-  if (!status && ticket->code) {
+  if (status == LEAT_OK && ticket->code != LEAT_OK) {
     status = leati_batch_ticket_report(ticket, err);
   }
   pthread_mutex_unlock(&queue->lock);
@@ -414,10 +414,10 @@ int32_t leat_batch_wait(leat_batch_ticket *ticket, int64_t timeout_ns, leat_erro
 
 int32_t leat_batch_cancel(leat_batch_ticket *ticket, leat_error *err) {
   int32_t status = enter(err);
-  if (!status && !ticket) {
+  if (status == LEAT_OK && ticket == NULL) {
     status = null_argument("ticket", err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   leat_batch_queue *queue = ticket->queue;
@@ -436,11 +436,11 @@ int32_t leat_batch_cancel(leat_batch_ticket *ticket, leat_error *err) {
 
 int32_t leat_batch_outputs(leat_batch_ticket *ticket, uint32_t output_count, DLTensor *out, leat_error *err) {
   int32_t status = enter(err);
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
-  if (!ticket || !out) {
-    return null_argument(ticket ? "out" : "ticket", err);
+  if (ticket == NULL || out == NULL) {
+    return null_argument(ticket != NULL ? "out" : "ticket", err);
   }
   leat_batch_queue *queue = ticket->queue;
   pthread_mutex_lock(&queue->lock);
@@ -450,7 +450,7 @@ int32_t leat_batch_outputs(leat_batch_ticket *ticket, uint32_t output_count, DLT
                              output_count, wanted);
   } else if (ticket->state != LEATI_TICKET_DONE) {
     status = leati_error_set(err, LEAT_ERROR_NOT_READY, 0, "the request has not ended; leat_batch_wait() waits for it");
-  } else if (ticket->code) {
+  } else if (ticket->code != LEAT_OK) {
     status = leati_batch_ticket_report(ticket, err);
   } else {
     memcpy(out, ticket->out.tensors, output_count * sizeof(*out));
@@ -461,7 +461,7 @@ int32_t leat_batch_outputs(leat_batch_ticket *ticket, uint32_t output_count, DLT
 
 int32_t leat_batch_release(leat_batch_ticket *ticket, leat_error *err) {
   int32_t status = enter(err);
-  if (status || !ticket) {
+  if (status != LEAT_OK || ticket == NULL) {
     return status;
   }
   leat_batch_queue *queue = ticket->queue;
@@ -504,11 +504,11 @@ static int32_t check_targets(const leati_batch_pack *results, const DLTensor *co
 int32_t leat_batch_run(leat_batch_queue *queue, uint32_t input_count, const DLTensor *const *inputs,
                        uint32_t output_count, const DLTensor *const *outputs, int64_t timeout_ns, leat_error *err) {
   int32_t status = enter(err);
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
-  if (!queue || !outputs) {
-    return null_argument(queue ? "outputs" : "queue", err);
+  if (queue == NULL || outputs == NULL) {
+    return null_argument(queue != NULL ? "outputs" : "queue", err);
   }
   if (leati_batch_crew_serves(queue)) {
     return busy_inside("leat_batch_run()", err);
@@ -520,24 +520,24 @@ int32_t leat_batch_run(leat_batch_queue *queue, uint32_t input_count, const DLTe
     return leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0, "output_count is %u; the queue was made for %u",
                            output_count, wanted);
   }
-  for (uint32_t i = 0; !status && i < output_count; ++i) {
+  for (uint32_t i = 0; status == LEAT_OK && i < output_count; ++i) {
     status = leati_batch_tensor_check(outputs[i], "output", i, LEAT_ERROR_INVALID_ARGUMENT, err);
   }
   leat_batch_ticket *ticket = NULL;
   const int64_t until =
       timeout_ns > 0 ? leati_batch_clock_add(leati_batch_clock_now(), timeout_ns) : LEATI_BATCH_FOREVER;
-  if (!status) {
+  if (status == LEAT_OK) {
     status = leat_batch_submit(queue, input_count, inputs, timeout_ns, &ticket, err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   const int64_t left = until - leati_batch_clock_now();
   status = leat_batch_wait(ticket, until == LEATI_BATCH_FOREVER ? -1 : left > 0 ? left : 0, err);
-  if (!status) {
+  if (status == LEAT_OK) {
     status = check_targets(&ticket->out, outputs, err);
   }
-  for (uint32_t i = 0; !status && i < output_count; ++i) {
+  for (uint32_t i = 0; status == LEAT_OK && i < output_count; ++i) {
     leati_batch_copy(outputs[i], 0, &ticket->out.tensors[i], 0, ticket->rows);
   }
   (void)leat_batch_release(ticket, NULL);

@@ -47,7 +47,7 @@ static void *work(void *argument) {
   while (self->index < queue->setup->config.workers && !(queue->closed && queue->waiting_count == 0)) {
     int64_t until = LEATI_BATCH_FOREVER;
     leati_batch_group *ready = leati_batch_form_ready(queue, self, &until);
-    if (!ready) {
+    if (ready == NULL) {
       rest(queue, until);
       continue;
     }
@@ -67,7 +67,7 @@ static void *work(void *argument) {
 int32_t leati_batch_crew_start(leat_batch_queue *queue, uint32_t index, const leat_batch_config *config,
                                leat_error *err) {
   leati_batch_worker *self = leati_batch_worker_new(queue, index, config);
-  if (!self) {
+  if (self == NULL) {
     return leati_error_set(err, LEAT_ERROR_OUT_OF_MEMORY, 0, "no memory for worker %u of a batch queue", index);
   }
   /* Signals are the program's, but for those that the thread's own faults raise. */
@@ -96,7 +96,7 @@ void leati_batch_crew_join(leat_batch_queue *queue, bool all) {
   for (uint32_t i = 0; i < LEAT_BATCH_MAX_WORKERS; ++i) {
     leati_batch_worker *self = queue->workers[i];
     pthread_mutex_lock(&queue->lock);
-    const bool gone = self && (all || self->left);
+    const bool gone = self != NULL && (all || self->left);
     pthread_mutex_unlock(&queue->lock);
     if (gone) {
       pthread_join(self->thread, NULL);

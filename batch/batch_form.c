@@ -73,7 +73,7 @@ static bool is_full(const leat_batch_queue *queue, leati_batch_worker *self, con
 leati_batch_group *leati_batch_form_ready(const leat_batch_queue *queue, leati_batch_worker *self, int64_t *out_until) {
   const leat_batch_ticket *oldest = TAILQ_FIRST(&queue->waiting);
   *out_until = LEATI_BATCH_FOREVER;
-  if (!oldest || queue->running >= queue->setup->config.workers) {
+  if (oldest == NULL || queue->running >= queue->setup->config.workers) {
     return NULL;
   }
   *out_until = leati_batch_clock_add(oldest->admitted, queue->setup->config.max_delay_ns);

@@ -89,7 +89,7 @@ void leati_batch_queue_regroup(leat_batch_queue *queue) {
   TAILQ_CONCAT(&old, &queue->groups, link);
   leat_batch_ticket *ticket;
   TAILQ_FOREACH(ticket, &queue->waiting, link) {
-    if (!ticket->spare) {
+    if (ticket->spare == NULL) {
       /* This request founded a group, and as it still waits, that one still is: so there are enough. */
       ticket->spare = TAILQ_FIRST(&old);
       TAILQ_REMOVE(&old, ticket->spare, link);

@@ -9,7 +9,7 @@
 
 int32_t leati_batch_import(const void *from, size_t known, const char *what, void *out, leat_error *err) {
   uint32_t size = 0;
-  if (!from) {
+  if (from == NULL) {
     return leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0, "%s is NULL", what);
   }
   memcpy(&size, from, sizeof(size));
@@ -58,7 +58,7 @@ static int32_t check_numbers(const leat_batch_config *config, leat_error *err) {
   };
   for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); ++i) {
     int32_t status = check_range(numbers[i].name, numbers[i].value, numbers[i].low, numbers[i].high, err);
-    if (status) {
+    if (status != LEAT_OK) {
       return status;
     }
   }
@@ -67,15 +67,15 @@ static int32_t check_numbers(const leat_batch_config *config, leat_error *err) {
                            "config: max_rows is %lld, which is no multiple of row_multiple, %lld",
                            (long long)config->max_rows, (long long)config->row_multiple);
   }
-  if (!config->run) {
+  if (config->run == NULL) {
     return leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0,
                            "config: run is NULL; the function that runs a batch "
                            "belongs there");
   }
-  if ((config->pad_count > 0 && !config->pads) || (config->follow_count > 0 && !config->follows)) {
+  if ((config->pad_count > 0 && config->pads == NULL) || (config->follow_count > 0 && config->follows == NULL)) {
     return leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0, "config: %s is NULL, and %u are counted",
-                           config->pads || config->pad_count == 0 ? "follows" : "pads",
-                           config->pads || config->pad_count == 0 ? config->follow_count : config->pad_count);
+                           config->pads != NULL || config->pad_count == 0 ? "follows" : "pads",
+                           config->pads != NULL || config->pad_count == 0 ? config->follow_count : config->pad_count);
   }
   return LEAT_OK;
 }
@@ -99,10 +99,10 @@ static int32_t check_axis(const char *what, uint32_t index, const char *kind, ui
 static int32_t add_pad(leati_batch_setup *setup, uint32_t index, const leat_batch_pad *given, leat_error *err) {
   leat_batch_pad pad;
   int32_t status = leati_batch_import(given, sizeof(pad), "config: an element of pads", &pad, err);
-  if (!status) {
+  if (status == LEAT_OK) {
     status = check_axis("config: pad", index, "input", pad.input, setup->config.input_count, pad.axis, err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   leati_batch_input *input = &setup->inputs[pad.input];
@@ -129,15 +129,15 @@ static int32_t add_pad(leati_batch_setup *setup, uint32_t index, const leat_batc
 static int32_t add_follow(leati_batch_setup *setup, uint32_t index, const leat_batch_follow *given, leat_error *err) {
   leat_batch_follow follow;
   int32_t status = leati_batch_import(given, sizeof(follow), "config: an element of follows", &follow, err);
-  if (!status) {
+  if (status == LEAT_OK) {
     status = check_axis("config: follow", index, "output", follow.output, setup->config.output_count,
                         follow.output_axis, err);
   }
-  if (!status) {
+  if (status == LEAT_OK) {
     status =
         check_axis("config: follow", index, "input", follow.input, setup->config.input_count, follow.input_axis, err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   leati_batch_output *output = &setup->outputs[follow.output];
@@ -154,15 +154,15 @@ static int32_t add_follow(leati_batch_setup *setup, uint32_t index, const leat_b
 int32_t leati_batch_setup_new(const leat_batch_config *given, leati_batch_setup **out, leat_error *err) {
   leat_batch_config config;
   int32_t status = leati_batch_import(given, sizeof(config), "config", &config, err);
-  if (!status) {
+  if (status == LEAT_OK) {
     status = check_numbers(&config, err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   leati_batch_setup *setup = calloc(1, sizeof(*setup) + config.input_count * sizeof(leati_batch_input) +
                                            config.output_count * sizeof(leati_batch_output));
-  if (!setup) {
+  if (setup == NULL) {
     return leati_error_set(err, LEAT_ERROR_OUT_OF_MEMORY, 0, "no memory for the configuration of a batch queue");
   }
   const leat_batch_pad *const *pads = config.pads;
@@ -177,13 +177,13 @@ int32_t leati_batch_setup_new(const leat_batch_config *given, leati_batch_setup 
   }
   setup->inputs = (leati_batch_input *)(setup + 1);
   setup->outputs = (leati_batch_output *)(setup->inputs + config.input_count);
-  for (uint32_t i = 0; !status && i < config.pad_count; ++i) {
+  for (uint32_t i = 0; status == LEAT_OK && i < config.pad_count; ++i) {
     status = add_pad(setup, i, pads[i], err);
   }
-  for (uint32_t i = 0; !status && i < config.follow_count; ++i) {
+  for (uint32_t i = 0; status == LEAT_OK && i < config.follow_count; ++i) {
     status = add_follow(setup, i, follows[i], err);
   }
-  if (status) {
+  if (status != LEAT_OK) {
     free(setup);
     return status;
   }

@@ -59,7 +59,7 @@ static bool strides_fit(const DLTensor *tensor, size_t item) {
 
 int32_t leati_batch_tensor_check(const DLTensor *tensor, const char *what, uint32_t index, int32_t failure,
                                  leat_error *err) {
-  if (!tensor) {
+  if (tensor == NULL) {
     return leati_error_set(err, failure, 0, "%s %u is NULL", what, index);
   }
   if (tensor->device.device_type != kDLCPU) {
@@ -80,7 +80,7 @@ int32_t leati_batch_tensor_check(const DLTensor *tensor, const char *what, uint3
                            "%s %u has %d dimensions; 1 to %d are right, the first of which is the rows", what, index,
                            (int)tensor->ndim, LEAT_MAX_RANK);
   }
-  if (!tensor->shape) {
+  if (tensor->shape == NULL) {
     return leati_error_set(err, failure, 0, "%s %u has no shape (NULL)", what, index);
   }
   bool empty = false;
@@ -94,7 +94,7 @@ int32_t leati_batch_tensor_check(const DLTensor *tensor, const char *what, uint3
   if (empty) {
     return LEAT_OK;
   }
-  if (!tensor->data) {
+  if (tensor->data == NULL) {
     return leati_error_set(err, failure, 0, "%s %u has elements but no data (NULL)", what, index);
   }
   char text[200];
@@ -103,7 +103,7 @@ int32_t leati_batch_tensor_check(const DLTensor *tensor, const char *what, uint3
     return leati_error_set(err, failure, 0, "%s %u has shape %s, which is more than memory can hold", what, index,
                            leati_batch_shape_text(text, sizeof(text), tensor->ndim, tensor->shape));
   }
-  if (tensor->strides) {
+  if (tensor->strides != NULL) {
     if (!strides_fit(tensor, item)) {
       return leati_error_set(err, failure, 0, "%s %u has strides %s, which lead out of memory", what, index,
                              leati_batch_shape_text(text, sizeof(text), tensor->ndim, tensor->strides));
@@ -134,7 +134,7 @@ bool leati_batch_pack_init(leati_batch_pack *pack, uint32_t count, const DLTenso
     }
   }
   unsigned char *memory = aligned_alloc(LEATI_BATCH_ALIGNMENT, total);
-  if (!memory) {
+  if (memory == NULL) {
     return false;
   }
   pack->tensors = (DLTensor *)(void *)memory;
@@ -162,7 +162,7 @@ void leati_batch_pack_clear(leati_batch_pack *pack) {
 static void strides_of(const DLTensor *tensor, int64_t *out) {
   int64_t step = 1;
   for (int32_t i = tensor->ndim - 1; i >= 0; --i) {
-    out[i] = tensor->strides ? tensor->strides[i] : step;
+    out[i] = tensor->strides != NULL ? tensor->strides[i] : step;
     step *= tensor->shape[i];
   }
 }

@@ -11,7 +11,7 @@ int32_t leati_batch_ticket_new(leat_batch_queue *queue, uint32_t count, const DL
                                leat_batch_ticket **out, leat_error *err) {
   leat_batch_ticket *ticket = calloc(1, sizeof(*ticket));
   leati_batch_group *spare = malloc(sizeof(*spare));
-  if (!ticket || !spare || !leati_batch_clock_condition(&ticket->moved)) {
+  if (ticket == NULL || spare == NULL || !leati_batch_clock_condition(&ticket->moved)) {
     free(ticket);
     free(spare);
     return leati_error_set(err, LEAT_ERROR_OUT_OF_MEMORY, 0, "no memory for a request");
@@ -51,5 +51,5 @@ void leati_batch_ticket_fail(leat_batch_ticket *ticket, int32_t code, int32_t na
 }
 
 int32_t leati_batch_ticket_report(const leat_batch_ticket *ticket, leat_error *err) {
-  return leati_error_set(err, ticket->code, ticket->native_code, "%s", ticket->message ? ticket->message : "");
+  return leati_error_set(err, ticket->code, ticket->native_code, "%s", ticket->message != NULL ? ticket->message : "");
 }

@@ -7,7 +7,7 @@
 #include "common/error.h"
 
 void leati_batch_worker_free(leati_batch_worker *self, uint32_t input_count) {
-  for (uint32_t i = 0; self->buffers && i < input_count; ++i) {
+  for (uint32_t i = 0; self->buffers != NULL && i < input_count; ++i) {
     free(self->buffers[i]);
   }
   free(self->inputs);
@@ -24,7 +24,7 @@ void leati_batch_worker_free(leati_batch_worker *self, uint32_t input_count) {
 
 leati_batch_worker *leati_batch_worker_new(leat_batch_queue *queue, uint32_t index, const leat_batch_config *config) {
   leati_batch_worker *self = calloc(1, sizeof(*self));
-  if (!self) {
+  if (self == NULL) {
     return NULL;
   }
   const uint32_t in = config->input_count;
@@ -40,8 +40,9 @@ leati_batch_worker *leati_batch_worker_new(leat_batch_queue *queue, uint32_t ind
   self->parts = calloc(out, sizeof(*self->parts));
   self->part_list = calloc(out, sizeof(*self->part_list));
   self->part_shapes = calloc((size_t)out * LEAT_MAX_RANK, sizeof(*self->part_shapes));
-  if (!self->inputs || !self->input_list || !self->input_shapes || !self->buffers || !self->buffer_sizes ||
-      !self->outputs || !self->parts || !self->part_list || !self->part_shapes) {
+  if (self->inputs == NULL || self->input_list == NULL || self->input_shapes == NULL || self->buffers == NULL ||
+      self->buffer_sizes == NULL || self->outputs == NULL || self->parts == NULL || self->part_list == NULL ||
+      self->part_shapes == NULL) {
     leati_batch_worker_free(self, in);
     return NULL;
   }
@@ -77,12 +78,12 @@ static int32_t gather(leati_batch_worker *self, uint32_t index, leat_error *err)
   if (!leati_batch_tensor_bytes(whole->dtype, whole->ndim, whole->shape, SIZE_MAX / 4, &bytes)) {
     return no_batch_memory(err, "input", index);
   }
-  if (bytes > self->buffer_sizes[index] || !self->buffers[index]) {
+  if (bytes > self->buffer_sizes[index] || self->buffers[index] == NULL) {
     const size_t room = (bytes / LEATI_BATCH_ALIGNMENT + 1) * LEATI_BATCH_ALIGNMENT;
     free(self->buffers[index]);
     self->buffers[index] = aligned_alloc(LEATI_BATCH_ALIGNMENT, room);
-    self->buffer_sizes[index] = self->buffers[index] ? room : 0;
-    if (!self->buffers[index]) {
+    self->buffer_sizes[index] = self->buffers[index] != NULL ? room : 0;
+    if (self->buffers[index] == NULL) {
       return no_batch_memory(err, "input", index);
     }
   }
@@ -107,7 +108,7 @@ static int32_t check_output(const leati_batch_worker *self, uint32_t index, leat
   const DLTensor *output = &self->outputs[index];
   const leati_batch_output *rule = &self->setup->outputs[index];
   int32_t status = leati_batch_tensor_check(output, "the batch function's output", index, LEAT_ERROR_INTERNAL, err);
-  if (status) {
+  if (status != LEAT_OK) {
     return status;
   }
   const int64_t rows = self->inputs[0].shape[0];
@@ -176,35 +177,35 @@ void leati_batch_worker_run(leati_batch_worker *self) {
                           .inputs = self->input_list,
                           .outputs = self->outputs};
   int32_t status = LEAT_OK;
-  for (uint32_t i = 0; !status && i < config->input_count; ++i) {
+  for (uint32_t i = 0; status == LEAT_OK && i < config->input_count; ++i) {
     status = gather(self, i, &err);
   }
   bool ran = false;
-  if (!status) {
+  if (status == LEAT_OK) {
     memset(self->outputs, 0, config->output_count * sizeof(*self->outputs));
     status = config->run(config->user, &call, &err);
     ran = status == LEAT_OK;
     err.struct_size = sizeof(err);
     err.message[sizeof(err.message) - 1] = '\0';
-    if (status && err.message[0] == '\0') {
+    if (status != LEAT_OK && err.message[0] == '\0') {
       leati_error_set(&err, status, 0, "the batch function failed with status %d (%s) and gave no message", (int)status,
                       leati_error_name(status));
     }
   }
-  for (uint32_t i = 0; !status && i < config->output_count; ++i) {
+  for (uint32_t i = 0; status == LEAT_OK && i < config->output_count; ++i) {
     status = check_output(self, i, &err);
   }
   int64_t row = 0;
   leat_batch_ticket *ticket;
   TAILQ_FOREACH(ticket, &self->batch, mate) {
-    if (status) {
+    if (status != LEAT_OK) {
       leati_batch_ticket_fail(ticket, status, err.native_code, err.message);
     } else {
       scatter(self, ticket, row);
     }
     row += ticket->rows;
   }
-  if (ran && config->release) {
+  if (ran && config->release != NULL) {
     config->release(config->user, call.owner);
   }
 }

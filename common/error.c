@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool leati_error_usable(const leat_error *err) {
-  return !err || err->struct_size >= LEAT_SIZE_THROUGH(leat_error, message);
+  return err == NULL || err->struct_size >= LEAT_SIZE_THROUGH(leat_error, message);
 }
 
 static void error_fill(leat_error *err, int32_t code, int32_t native_code) {
@@ -16,7 +16,7 @@ static void error_fill(leat_error *err, int32_t code, int32_t native_code) {
 }
 
 void leati_error_clear(leat_error *err) {
-  if (err && leati_error_usable(err)) {
+  if (err != NULL && leati_error_usable(err)) {
     error_fill(err, LEAT_OK, 0);
   }
 }
@@ -39,7 +39,7 @@ static void utf8_trim(char *text) {
 }
 
 int32_t leati_error_set(leat_error *err, int32_t code, int32_t native_code, const char *format, ...) {
-  if (!err || !leati_error_usable(err)) {
+  if (err == NULL || !leati_error_usable(err)) {
     return code;
   }
   error_fill(err, code, native_code);

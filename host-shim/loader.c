@@ -41,7 +41,7 @@ typedef struct loaded_file {
 static _Atomic(loaded_file *) loaded_files;
 
 static loaded_file *loaded_find(loaded_file *head, dev_t device, ino_t inode) {
-  for (loaded_file *file = head; file; file = file->next) {
+  for (loaded_file *file = head; file != NULL; file = file->next) {
     if (file->device == device && file->inode == inode) {
       return file;
     }
@@ -54,7 +54,7 @@ static loaded_file *loaded_insert(loaded_file *file) {
   loaded_file *head = atomic_load_explicit(&loaded_files, memory_order_acquire);
   do {
     loaded_file *other = loaded_find(head, file->device, file->inode);
-    if (other) {
+    if (other != NULL) {
       free(file);
       return other;
     }
@@ -80,11 +80,11 @@ static bool plugin_in(char out[PATH_MAX], const char *folder, const char *below)
 /* Writes the folder of the library (or program) that this code is in; false when it cannot be told. */
 static bool own_folder(char out[PATH_MAX]) {
   Dl_info info;
-  if (!dladdr((const void *)&loaded_files, &info) || !info.dli_fname || !realpath(info.dli_fname, out)) {
+  if (!dladdr((const void *)&loaded_files, &info) || info.dli_fname == NULL || realpath(info.dli_fname, out) == NULL) {
     return false;
   }
   char *slash = strrchr(out, '/');
-  if (!slash) {
+  if (slash == NULL) {
     return false;
   }
   slash[slash == out ? 1 : 0] = '\0';
@@ -94,7 +94,7 @@ static bool own_folder(char out[PATH_MAX]) {
 /* Decides which file leat_host_load(NULL) means. */
 static int32_t plugin_default(char out[PATH_MAX], leat_error *err) {
   const char *variable = secure_getenv(PLUGIN_VARIABLE);
-  if (variable && *variable) {
+  if (variable != NULL && *variable != '\0') {
     bool fits = folder_is(variable) ? plugin_in(out, variable, "") : snprintf(out, PATH_MAX, "%s", variable) < PATH_MAX;
     if (!fits) {
       return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, ENAMETOOLONG,
@@ -135,20 +135,20 @@ static int32_t plugin_default(char out[PATH_MAX], leat_error *err) {
 /* Opens the library for good. Its resources are never released: backends keep state that other threads may be in. */
 static int32_t query_find(const char *path, leat_backend_query_fn *out, leat_error *err) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!library) {
+  if (library == NULL) {
     const char *reason = dlerror();
     return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, 0, "%s: cannot be loaded: %s", path,
-                           reason ? reason : "no reason given");
+                           reason != NULL ? reason : "no reason given");
   }
   void *symbol = dlsym(library, LEAT_BACKEND_QUERY_SYMBOL);
-  if (!symbol) {
+  if (symbol == NULL) {
     return leati_error_set(
         err, LEAT_ERROR_UNAVAILABLE, 0,
         "%s: is a shared library, but no Leat backend: it does not export " LEAT_BACKEND_QUERY_SYMBOL "()", path);
   }
   Dl_info info;
   void *entry = NULL;
-  if (dladdr1(symbol, &info, &entry, RTLD_DL_SYMENT) && entry) {
+  if (dladdr1(symbol, &info, &entry, RTLD_DL_SYMENT) && entry != NULL) {
     /* The type sits in the same byte of 32-bit and 64-bit symbols' st_info. */
     const ElfW(Sym) *described = entry;
     unsigned type = ELF64_ST_TYPE(described->st_info);
@@ -176,7 +176,7 @@ static int32_t negotiate(const char *path, leat_backend_query_fn query, leati_ta
     return leati_tables_complete(tables, given, host.abi_min, host.abi_max, path, err);
   }
   inner.message[sizeof(inner.message) - 1] = '\0';
-  const char *reason = inner.message[0] ? inner.message : "(it gives no reason)";
+  const char *reason = inner.message[0] != '\0' ? inner.message : "(it gives no reason)";
   if (status == LEAT_ERROR_VERSION) {
     return leati_error_set(err, status, inner.native_code,
                            "%s: no ABI version in common: this host speaks %u.%u to %u.%u; the backend says: %s", path,
@@ -191,36 +191,36 @@ int32_t leat_host_load(const char *path, const leat_backend_api **out, leat_erro
   if (!leati_error_usable(err)) {
     return LEAT_ERROR_INVALID_ARGUMENT;
   }
-  if (!out) {
+  if (out == NULL) {
     return leati_error_set(err, LEAT_ERROR_INVALID_ARGUMENT, 0, "leat_host_load: out is NULL");
   }
   *out = NULL;
   char chosen[PATH_MAX];
-  if (!path) {
+  if (path == NULL) {
     int32_t status = plugin_default(chosen, err);
-    if (status) {
+    if (status != 0) {
       return status;
     }
     path = chosen;
-  } else if (!*path) {
+  } else if (*path == '\0') {
     return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, ENOENT,
                            "the path of the backend is empty; give one, or NULL for the default");
   }
   struct stat identity;
   int32_t status = leati_library_check(path, PLUGIN_FILE, &identity, err);
-  if (status) {
+  if (status != 0) {
     return status;
   }
   loaded_file *file =
       loaded_find(atomic_load_explicit(&loaded_files, memory_order_acquire), identity.st_dev, identity.st_ino);
-  if (!file) {
+  if (file == NULL) {
     /* With a slash in it, the name is a path to dlopen() too, never one to look for in the system's folders. */
     char real[PATH_MAX];
-    if (!realpath(path, real)) {
+    if (realpath(path, real) == NULL) {
       return leati_error_set(err, LEAT_ERROR_UNAVAILABLE, errno, "%s: %s", path, strerror(errno));
     }
     file = calloc(1, sizeof(*file));
-    if (!file) {
+    if (file == NULL) {
       return leati_error_set(err, LEAT_ERROR_OUT_OF_MEMORY, ENOMEM, "%s: no memory for its tables", path);
     }
     file->device = identity.st_dev;

@@ -282,7 +282,7 @@ static int32_t struct_read(void *out, size_t known, size_t least, const void *gi
       break;
     }
     for (size_t i = 0; i < length; ++i) {
-      if (chunk[i]) {
+      if (chunk[i] != 0) {
         return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
                                "%s: its %s is %u bytes long, and what lies beyond the %zu bytes of the ABI version it "
                                "agreed to is not zero",
@@ -302,10 +302,10 @@ static int32_t struct_read(void *out, size_t known, size_t least, const void *gi
 /* Checks a string of the backend: there, and terminated within a length that makes sense for a name. */
 static int32_t string_check(const char *text, const char *name, const char *path, leat_error *err) {
   char start[1024];
-  if (!text) {
+  if (text == NULL) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its leat_backend_api::%s is NULL", path, name);
   }
-  if (!memchr(start, '\0', probe(start, text, sizeof(start)))) {
+  if (memchr(start, '\0', probe(start, text, sizeof(start))) == NULL) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its leat_backend_api::%s is no string", path, name);
   }
   return LEAT_OK;
@@ -320,21 +320,21 @@ static leati_function slot_get(const void *table, size_t offset) {
 static int32_t table_complete(leati_tables *tables, const table_kind *kind, const char *path, leat_error *err) {
   const void *given;
   memcpy(&given, (const char *)&tables->backend + kind->backend_offset, sizeof(given));
-  if (!given && kind->optional) {
+  if (given == NULL && kind->optional) {
     given = kind->stubs;
   }
-  if (!given) {
+  if (given == NULL) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its table %s, which is required, is NULL", path,
                            kind->name);
   }
   char *copy = (char *)tables + kind->copy_offset;
   int32_t status = struct_read(copy, kind->size, kind->size_1_0, given, kind->name, path, err);
-  if (status) {
+  if (status != 0) {
     return status;
   }
   uint32_t head[2];
   memcpy(head, copy, sizeof(head));
-  if (head[1]) {
+  if (head[1] != 0) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its %s::reserved is %u instead of 0", path, kind->name,
                            head[1]);
   }
@@ -344,11 +344,11 @@ static int32_t table_complete(leati_tables *tables, const table_kind *kind, cons
       /* A table that ends inside of a slot would leave half a pointer. */
       memset(copy + slot->offset, 0, sizeof(leati_function));
     }
-    if (slot_get(copy, slot->offset)) {
+    if (slot_get(copy, slot->offset) != NULL) {
       continue;
     }
-    leati_function stub = kind->stubs ? slot_get(kind->stubs, slot->offset) : NULL;
-    if (!stub) {
+    leati_function stub = kind->stubs != NULL ? slot_get(kind->stubs, slot->offset) : NULL;
+    if (stub == NULL) {
       return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its slot %s::%s, which is required, is NULL", path,
                              kind->name, slot->name);
     }
@@ -362,13 +362,13 @@ static int32_t table_complete(leati_tables *tables, const table_kind *kind, cons
 
 int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *given, uint32_t abi_min, uint32_t abi_max,
                               const char *path, leat_error *err) {
-  if (!given) {
+  if (given == NULL) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
                            "%s: leat_backend_query() returned LEAT_OK, but gave no table (NULL)", path);
   }
   leat_backend_api *backend = &tables->backend;
   int32_t status = struct_read(backend, sizeof(*backend), BACKEND_SIZE_1_0, given, "leat_backend_api", path, err);
-  if (status) {
+  if (status != 0) {
     return status;
   }
   if (backend->abi_version < abi_min || backend->abi_version > abi_max) {
@@ -377,7 +377,7 @@ int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *give
         LEAT_ABI_MAJOR(abi_min), LEAT_ABI_MINOR(abi_min), LEAT_ABI_MAJOR(abi_max), LEAT_ABI_MINOR(abi_max),
         LEAT_ABI_MAJOR(backend->abi_version), LEAT_ABI_MINOR(backend->abi_version));
   }
-  if (backend->reserved) {
+  if (backend->reserved != 0) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0, "%s: its leat_backend_api::reserved is %u instead of 0", path,
                            backend->reserved);
   }
@@ -386,11 +386,11 @@ int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *give
       (status = string_check(backend->build_id, "build_id", path, err)) != LEAT_OK) {
     return status;
   }
-  if (!backend->shutdown) {
+  if (backend->shutdown == NULL) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
                            "%s: its slot leat_backend_api::shutdown, which is required, is NULL", path);
   }
-  if (!backend->configure) {
+  if (backend->configure == NULL) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
                            "%s: its slot leat_backend_api::configure, which is required, is NULL", path);
   }
@@ -401,16 +401,16 @@ int32_t leati_tables_complete(leati_tables *tables, const leat_backend_api *give
       return status;
     }
   }
-  if ((backend->capabilities & LEAT_CAPABILITY_EVENT_TIMING) && !given_events->elapsed) {
+  if ((backend->capabilities & LEAT_CAPABILITY_EVENT_TIMING) && given_events->elapsed == NULL) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
                            "%s: it claims LEAT_CAPABILITY_EVENT_TIMING, but its slot leat_event_api::elapsed is NULL",
                            path);
   }
   if ((backend->capabilities & LEAT_CAPABILITY_HOST_MEMORY) &&
-      (!given_memory->alloc_host || !given_memory->free_host)) {
+      (given_memory->alloc_host == NULL || given_memory->free_host == NULL)) {
     return leati_error_set(err, LEAT_ERROR_INTERNAL, 0,
                            "%s: it claims LEAT_CAPABILITY_HOST_MEMORY, but its slot leat_memory_api::%s is NULL", path,
-                           given_memory->alloc_host ? "free_host" : "alloc_host");
+                           given_memory->alloc_host != NULL ? "free_host" : "alloc_host");
   }
   backend->struct_size = sizeof(*backend);
   return LEAT_OK;

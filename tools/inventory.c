@@ -49,7 +49,7 @@ static void conclude(leati_inventory *inventory, leati_verdict verdict, int32_t 
   inventory->verdict = verdict;
   inventory->code = code;
   g_free(inventory->reason);
-  inventory->reason = reason && *reason ? g_utf8_make_valid(reason, -1) : NULL;
+  inventory->reason = reason != NULL && *reason ? g_utf8_make_valid(reason, -1) : NULL;
 }
 
 /* Text out of an array of fixed size, whatever is in it. */
@@ -71,7 +71,7 @@ static void setting_add(leati_inventory *inventory, const char *name, const char
 static void setting_parse(leati_inventory *inventory, const char *name, const char *text) {
   const char *open = strrchr(text, '(');
   size_t length = strlen(text);
-  if (!open || open == text || text[length - 1] != ')') {
+  if (open == NULL || open == text || text[length - 1] != ')') {
     setting_add(inventory, name, text, "unknown", "backend");
     return;
   }
@@ -83,7 +83,7 @@ static void setting_parse(leati_inventory *inventory, const char *name, const ch
 /* The entry for a report's device number: usable ones by index, the others in the order they come. */
 static leati_device_entry *device_get(leati_inventory *inventory, GHashTable *by_number, int32_t number) {
   leati_device_entry *device = g_hash_table_lookup(by_number, GINT_TO_POINTER(number));
-  if (!device) {
+  if (device == NULL) {
     device = g_new0(leati_device_entry, 1);
     device->properties = g_ptr_array_new_with_free_func(property_free);
     g_ptr_array_add(inventory->devices, device);
@@ -96,28 +96,28 @@ static void property_add(leati_inventory *inventory, GHashTable *by_number, cons
   g_autofree char *name = text_copy(given->name, sizeof(given->name));
   g_autofree char *value = text_copy(given->value, sizeof(given->value));
   leati_device_entry *device = given->device == -1 ? NULL : device_get(inventory, by_number, given->device);
-  if (!device && g_str_has_prefix(name, "config.")) {
+  if (device == NULL && g_str_has_prefix(name, "config.")) {
     setting_parse(inventory, name + strlen("config."), value);
     return;
   }
-  if (!device && g_str_equal(name, "chosen.reason")) {
+  if (device == NULL && g_str_equal(name, "chosen.reason")) {
     g_free(inventory->chosen_reason);
     inventory->chosen_reason = g_strdup(value);
     return;
   }
-  if (device && g_str_equal(name, "name")) {
+  if (device != NULL && g_str_equal(name, "name")) {
     g_free(device->name);
     device->name = g_strdup(value);
-  } else if (device && g_str_equal(name, "reason")) {
+  } else if (device != NULL && g_str_equal(name, "reason")) {
     g_free(device->reason);
     device->reason = g_strdup(value);
   }
   leati_property *property = g_new0(leati_property, 1);
   const char *dot = strchr(name, '.');
-  property->group = dot ? g_strndup(name, (gsize)(dot - name)) : g_strdup("");
-  property->key = g_strdup(dot ? dot + 1 : name);
+  property->group = dot != NULL ? g_strndup(name, (gsize)(dot - name)) : g_strdup("");
+  property->key = g_strdup(dot != NULL ? dot + 1 : name);
   property->value = g_steal_pointer(&value);
-  g_ptr_array_add(device ? device->properties : inventory->properties, property);
+  g_ptr_array_add(device != NULL ? device->properties : inventory->properties, property);
 }
 
 /* Reads report(), with room that grows until it is enough: the number of properties may change between two calls. */
@@ -196,13 +196,13 @@ static void devices_read(leati_inventory *inventory) {
 static void loader_setting_add(leati_inventory *inventory, const char *plugin) {
   const char *variable = g_getenv(PLUGIN_VARIABLE);
   const char *value = inventory->plugin_file, *origin = "default";
-  if (plugin) {
+  if (plugin != NULL) {
     value = plugin;
     origin = "option";
-  } else if (variable && *variable) {
+  } else if (variable != NULL && *variable) {
     value = variable;
     origin = "environment";
-  } else if (!value) {
+  } else if (value == NULL) {
     value = "beside the loader, else the install folder";
   }
   setting_add(inventory, PLUGIN_VARIABLE, value, origin, "loader");
@@ -223,7 +223,7 @@ leati_inventory *leati_inventory_new(const char *plugin) {
     Dl_info file;
     void *address;
     memcpy(&address, &inventory->api->device->count, sizeof(address));
-    inventory->plugin_file = g_strdup(dladdr(address, &file) && file.dli_fname ? file.dli_fname : "unknown");
+    inventory->plugin_file = g_strdup(dladdr(address, &file) && file.dli_fname != NULL ? file.dli_fname : "unknown");
     loader_setting_add(inventory, plugin);
     if (inventory->api->op->count(&inventory->operator_count, NULL)) {
       inventory->operator_count = 0;

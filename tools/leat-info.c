@@ -101,15 +101,15 @@ static void properties_add(GString *out, guint indent, const GPtrArray *properti
 
 static void device_add(GString *out, const leati_inventory *inventory, const leati_device_entry *device) {
   static const char *const skip[] = {"name", "reason", "usable", NULL};
-  const char *name = device->name ? device->name : "unnamed";
+  const char *name = device->name != NULL ? device->name : "unnamed";
   if (device->usable) {
     g_string_append_printf(out, "\nDevice %u: %s\n", device->info.index, name);
     if (device->info.index == 0) {
-      line_add(out, 2, "chosen", inventory->chosen_reason ? inventory->chosen_reason : "the first one");
+      line_add(out, 2, "chosen", inventory->chosen_reason != NULL ? inventory->chosen_reason : "the first one");
     }
   } else {
     g_string_append_printf(out, "\nUnusable device: %s\n", name);
-    line_add(out, 2, "reason", device->reason ? device->reason : "not given");
+    line_add(out, 2, "reason", device->reason != NULL ? device->reason : "not given");
   }
   properties_add(out, 2, device->properties, skip);
 }
@@ -119,7 +119,7 @@ static char *text_report(const leati_inventory *inventory) {
   GString *out = g_string_new(NULL);
   g_string_append_printf(out, "leat-info %s, build %s\n\n", LEAT_VERSION, LEAT_BUILD_ID);
   const leat_backend_api *api = inventory->api;
-  if (api) {
+  if (api != NULL) {
     g_autofree char *about =
         g_strdup_printf("%s %s, build %s, ABI %u.%u, %u operator entries", api->name, api->version, api->build_id,
                         LEAT_ABI_MAJOR(api->abi_version), LEAT_ABI_MINOR(api->abi_version), inventory->operator_count);
@@ -130,7 +130,7 @@ static char *text_report(const leati_inventory *inventory) {
   for (guint i = 0; i < inventory->devices->len; ++i) {
     device_add(out, inventory, inventory->devices->pdata[i]);
   }
-  g_string_append(out, api || inventory->devices->len ? "\nSettings\n" : "Settings\n");
+  g_string_append(out, api != NULL || inventory->devices->len ? "\nSettings\n" : "Settings\n");
   for (guint i = 0; i < inventory->settings->len; ++i) {
     const leati_setting *setting = inventory->settings->pdata[i];
     g_string_append_printf(out, "  %-34s %s (%s; read by the %s)\n", setting->name,
@@ -142,7 +142,7 @@ static char *text_report(const leati_inventory *inventory) {
 
 /* The verdict in one line, without its end. */
 static char *verdict_text(const leati_inventory *inventory) {
-  const char *reason = inventory->reason ? inventory->reason : "no reason given";
+  const char *reason = inventory->reason != NULL ? inventory->reason : "no reason given";
   if (inventory->verdict == LEATI_VERDICT_USABLE) {
     const leati_device_entry *device = inventory->devices->pdata[0];
     return g_strdup_printf("usable: device 0, %s", device->name);
@@ -154,7 +154,7 @@ static char *verdict_text(const leati_inventory *inventory) {
 
 static void member_string(JsonBuilder *json, const char *name, const char *value) {
   json_builder_set_member_name(json, name);
-  if (value) {
+  if (value != NULL) {
     json_builder_add_string_value(json, value);
   } else {
     json_builder_add_null_value(json);
@@ -228,7 +228,7 @@ static void json_identity(JsonBuilder *json, const leat_backend_api *api) {
 static void json_backend(JsonBuilder *json, const leati_inventory *inventory) {
   json_builder_set_member_name(json, "backend");
   const leat_backend_api *api = inventory->api;
-  if (!api) {
+  if (api == NULL) {
     json_builder_add_null_value(json);
     return;
   }
@@ -318,7 +318,7 @@ static GPtrArray *unread_new(const leati_inventory *inventory, char **environmen
   for (guint i = 0; i < inventory->settings->len; ++i) {
     told = told || g_str_equal(((leati_setting *)inventory->settings->pdata[i])->reader, "backend");
   }
-  for (char **entry = environment; told && *entry; ++entry) {
+  for (char **entry = environment; told && *entry != NULL; ++entry) {
     g_autofree char *name = g_strndup(*entry, strcspn(*entry, "="));
     if (g_str_has_prefix(name, "LEAT_") && !is_setting(inventory, name) && !one_of(name, others)) {
       g_ptr_array_add(unread, g_utf8_make_valid(name, -1));
@@ -387,7 +387,7 @@ static int operators_print(const options *given) {
     return LEATI_VERDICT_UNKNOWN;
   }
   g_autoptr(GPtrArray) operators = leati_operators_new(api, &err);
-  if (!operators) {
+  if (operators == NULL) {
     g_printerr("leat-info: the operator list cannot be read: %s\n", err.message);
   } else if (given->json) {
     g_autoptr(JsonBuilder) json = json_builder_new();
@@ -405,7 +405,7 @@ static int operators_print(const options *given) {
     g_print("%s", report);
   }
   (void)api->shutdown(NULL);
-  return operators ? 0 : LEATI_VERDICT_UNKNOWN;
+  return operators != NULL ? 0 : LEATI_VERDICT_UNKNOWN;
 }
 
 int main(int argc, char **argv) {
@@ -451,7 +451,7 @@ int main(int argc, char **argv) {
                (const char *)unread->pdata[i]);
   }
   const leati_verdict result = inventory->verdict;
-  if (inventory->api) {
+  if (inventory->api != NULL) {
     (void)inventory->api->shutdown(NULL);
   }
   leati_inventory_free(inventory);

@@ -78,7 +78,7 @@ static void place_give_back(place *taken) {
 
 int32_t leati_admission_take(leati_shared_device *device, int64_t timeout_ms, leat_error *err) {
   place *there = place_on(device);
-  if (there) {
+  if (there != NULL) {
     there->depth++;
     return LEAT_OK;
   }
@@ -96,7 +96,7 @@ int32_t leati_admission_take(leati_shared_device *device, int64_t timeout_ms, le
 
 bool leati_admission_give_back(const leati_shared_device *device) {
   place *there = place_on(device);
-  if (there && --there->depth == 0) {
+  if (there != NULL && --there->depth == 0) {
     place_give_back(there);
   }
   return there != NULL;

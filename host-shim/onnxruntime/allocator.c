@@ -33,7 +33,7 @@ static void end_hold(allocator *self) {
 
 /* Notes a block that was allocated; NULL: none was. */
 static void hold(allocator *self, const void *block) {
-  if (block) {
+  if (block != NULL) {
     atomic_fetch_add_explicit(&self->holds, 1, memory_order_relaxed);
   }
 }
@@ -108,7 +108,7 @@ static void *ORT_API_CALL memory_alloc_on_stream(OrtAllocator *self, size_t size
   if (leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     leati_shared_device *device = ((allocator *)self)->device;
     const leati_sync_stream *ours = leati_sync_stream_of(device->runtime, stream);
-    block = allocate(device, size, ours && ours->device == device ? ours->handle : NULL);
+    block = allocate(device, size, ours != NULL && ours->device == device ? ours->handle : NULL);
     hold((allocator *)self, block);
     leati_ep_gate_leave();
   }
@@ -116,7 +116,7 @@ static void *ORT_API_CALL memory_alloc_on_stream(OrtAllocator *self, size_t size
 }
 
 static void ORT_API_CALL memory_free(OrtAllocator *self, void *block) {
-  if (!block || leati_ep_gate_enter() != LEATI_GATE_OPEN) {
+  if (block == NULL || leati_ep_gate_enter() != LEATI_GATE_OPEN) {
     return;
   }
   leati_shared_device *device = ((allocator *)self)->device;
@@ -244,7 +244,7 @@ static OrtStatus *stats_read(leati_shared_device *device, bool host, OrtKeyValue
 static OrtStatus *ORT_API_CALL memory_get_stats(const OrtAllocator *self, OrtKeyValuePairs **out) {
   leati_shared_device *device = ((const allocator *)self)->device;
   OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, "Allocator.GetStats");
-  if (!status) {
+  if (status == NULL) {
     status = stats_read(device, ((const allocator *)self)->host, out);
     leati_ep_gate_leave();
   }
@@ -256,12 +256,12 @@ static OrtStatus *ORT_API_CALL memory_shrink(OrtAllocator *self) {
   leati_shared_device *device = ((allocator *)self)->device;
   const leati_runtime *runtime = device->runtime;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "Allocator.Shrink");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   /* A device that was never opened holds nothing to release. */
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
-  if (opened) {
+  if (opened != NULL) {
     leat_error error = {.struct_size = sizeof(error)};
     status = leati_status_from(runtime, runtime->leat->memory->trim(opened, NULL, &error), &error,
                                LEATI_PROVIDER_NAME ": giving device memory back");
@@ -274,7 +274,7 @@ static OrtStatus *ORT_API_CALL memory_shrink(OrtAllocator *self) {
 OrtStatus *leati_allocator_create(leati_shared_device *device, bool host, leati_allocator_owner owner,
                                   OrtAllocator **out) {
   allocator *made = leati_calloc_line(sizeof(*made));
-  if (!made) {
+  if (made == NULL) {
     return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an allocator");
   }
   *made = (allocator){.device = device, .host = host, .owner = owner};

@@ -41,9 +41,9 @@ static OrtStatus *ask_backend(const asking *self, const OrtNode *node, const lea
   bool sayable = true;
   OrtStatus *status = leati_description_of_node(&description, self->runtime, node, info, &sayable);
   *supported = false;
-  if (!status && !sayable) {
+  if (status == NULL && !sayable) {
     log_refusal(self, info->name, node_name, "it has an input that is no tensor of numbers");
-  } else if (!status) {
+  } else if (status == NULL) {
     leat_error error = {.struct_size = sizeof(error)};
     int32_t code = self->runtime->leat->op->supports(self->device, &description.op, &error);
     *supported = code == LEAT_OK;
@@ -62,8 +62,8 @@ static OrtStatus *ask_backend(const asking *self, const OrtNode *node, const lea
 static OrtStatus *ask_bodies(const asking *self, const OrtNode *node, const leati_node_form *form, bool *supported) {
   const char *why = NULL;
   OrtStatus *status = leati_control_flow_refusal(self->runtime, node, &why);
-  *supported = !status && !why;
-  if (why) {
+  *supported = status == NULL && why == NULL;
+  if (why != NULL) {
     log_refusal(self, form->type, form->name, why);
   }
   return status;
@@ -74,14 +74,14 @@ static OrtStatus *ask_bodies(const asking *self, const OrtNode *node, const leat
 static OrtStatus *are_both(const asking *self, const OrtValueInfo *const *inputs, const char **names, size_t count,
                            uint64_t host_inputs, bool *out, bool *out_constant) {
   OrtStatus *status = NULL;
-  for (size_t i = 0; i < count && !status; ++i) {
+  for (size_t i = 0; i < count && status == NULL; ++i) {
     bool both = false, constant = true;
-    status = inputs[i] ? self->runtime->ort->GetValueInfoName(inputs[i], &names[i]) : NULL;
-    for (size_t j = 0; j < i && names[i] && *names[i]; ++j) {
+    status = inputs[i] != NULL ? self->runtime->ort->GetValueInfoName(inputs[i], &names[i]) : NULL;
+    for (size_t j = 0; j < i && names[i] != NULL && *names[i] != 0; ++j) {
       const bool differ = leati_bit(host_inputs, i) != leati_bit(host_inputs, j);
-      both = both || (differ && names[j] && strcmp(names[i], names[j]) == 0);
+      both = both || (differ && names[j] != NULL && strcmp(names[i], names[j]) == 0);
     }
-    if (both && !status) {
+    if (both && status == NULL) {
       status = self->runtime->ort->ValueInfo_IsConstantInitializer(inputs[i], &constant);
     }
     *out = *out || both;
@@ -99,14 +99,15 @@ static OrtStatus *wants_both(const asking *self, const OrtNode *node, const leat
   *out = false;
   *out_constant = true;
   OrtStatus *status = info->host_inputs != 0 ? ort->Node_GetNumInputs(node, &count) : NULL;
-  if (status || count == 0) {
+  if (status != NULL || count == 0) {
     return status;
   }
   leati_scratch scratch = {0};
   const OrtValueInfo **inputs = leati_scratch_alloc(&scratch, count, sizeof(*inputs));
   const char **names = leati_scratch_alloc(&scratch, count, sizeof(*names));
-  status = inputs && names ? ort->Node_GetInputs(node, inputs, count) : leati_node_list_no_memory(self->runtime);
-  if (!status) {
+  status = inputs != NULL && names != NULL ? ort->Node_GetInputs(node, inputs, count)
+                                           : leati_node_list_no_memory(self->runtime);
+  if (status == NULL) {
     status = are_both(self, inputs, names, count, info->host_inputs, out, out_constant);
   }
   leati_scratch_clear(&scratch);
@@ -122,17 +123,17 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
   const char *taken_by = NULL;
   *out = NULL;
   OrtStatus *status = ort->Node_GetEpName(node, &taken_by);
-  if (status || (taken_by && *taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) != 0)) {
+  if (status != NULL || (taken_by != NULL && *taken_by != '\0' && strcmp(taken_by, LEATI_PROVIDER_NAME) != 0)) {
     return status;
   }
   leati_node_form form;
   status = leati_kernel_registry_find(self->registry, node, &form);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   const char *const name = form.name, *const type = form.type;
   const leat_op_info *const info = form.info;
-  if (!info) {
+  if (info == NULL) {
     char reason[256];
     leati_kernel_registry_explain(self->registry, &form, reason);
     log_refusal(self, type, name, reason);
@@ -140,17 +141,17 @@ static OrtStatus *ask_node(const asking *self, const OrtNode *node, const leat_o
   }
   const OrtKernelDef *definition = NULL;
   status = self->runtime->ep->EpGraphSupportInfo_LookUpKernel(self->support, node, &definition);
-  if (status || !definition) {
+  if (status != NULL || definition == NULL) {
     /* A look-up that fails is about this node; the others may well run. */
     log_refusal(self, type, name,
-                status ? ort->GetErrorMessage(status) : "its element types are not in the backend's list");
+                status != NULL ? ort->GetErrorMessage(status) : "its element types are not in the backend's list");
     leati_status_drop(self->runtime, status);
     return NULL;
   }
   bool both = false, constant = false;
   status = wants_both(self, node, info, &both, &constant);
   *out_fused_only = both;
-  if (status || (both && !constant)) {
+  if (status != NULL || (both && !constant)) {
     log_refusal(self, type, name, wanted_twice);
     return status;
   }
@@ -183,13 +184,13 @@ static OrtStatus *claim_subgraph(const asking *self, leati_node_list *list, uint
   }
   OrtStatus *status = leati_fused_subgraph_try(self->provider_device, self->registry, self->inputs, members, count,
                                                &self->findings->trials, claimed, &why);
-  if (!status && !*claimed) {
+  if (status == NULL && !*claimed) {
     dissolve(list, subgraph);
     leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
                   LEATI_PROVIDER_NAME ": %zu nodes run one by one, because no graph could be built of them: %s", count,
                   why.message);
   }
-  if (status || !*claimed) {
+  if (status != NULL || !*claimed) {
     return status;
   }
   /* The graph has copies of its constants. */
@@ -202,8 +203,8 @@ static OrtStatus *claim_subgraph(const asking *self, leati_node_list *list, uint
 static OrtStatus *claim_subgraphs(const asking *self, leati_node_list *list, uint32_t count, uint32_t *out_count) {
   leati_scratch scratch = {0};
   const OrtNode **members = leati_scratch_alloc(&scratch, list->count, sizeof(*members));
-  OrtStatus *status = members ? NULL : leati_node_list_no_memory(self->runtime);
-  for (uint32_t subgraph = 1; subgraph <= count && !status; ++subgraph) {
+  OrtStatus *status = members != NULL ? NULL : leati_node_list_no_memory(self->runtime);
+  for (uint32_t subgraph = 1; subgraph <= count && status == NULL; ++subgraph) {
     bool claimed = false;
     status = claim_subgraph(self, list, subgraph, members, &claimed);
     *out_count += claimed;
@@ -216,7 +217,7 @@ static OrtStatus *claim_subgraphs(const asking *self, leati_node_list *list, uin
 static OrtStatus *tell_why(const asking *self, const OrtNode *node, const char *reason) {
   leati_node_form form;
   OrtStatus *status = leati_kernel_registry_find(self->registry, node, &form);
-  if (!status) {
+  if (status == NULL) {
     log_refusal(self, form.type, form.name, reason);
   }
   return status;
@@ -236,15 +237,15 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
   size_t arithmetic = 0;
   size_t between = 0;
   size_t joined = 0;
-  for (size_t i = 0; i < list->count && !status; ++i) {
+  for (size_t i = 0; i < list->count && status == NULL; ++i) {
     const leati_listed_node *node = &list->nodes[i];
     const bool on_host = node->on_host && node->subgraph == 0;
-    const bool mine = node->info && !on_host && (node->subgraph != 0 || !node->fused_only);
+    const bool mine = node->info != NULL && !on_host && (node->subgraph != 0 || !node->fused_only);
     if (mine && node->subgraph == 0) {
       status = self->runtime->ep->EpGraphSupportInfo_AddSingleNode(self->support, node->node);
     } else if (on_host) {
       status = tell_host_node(self, node);
-    } else if (node->info && !mine) {
+    } else if (node->info != NULL && !mine) {
       status = tell_why(self, node->node, wanted_twice);
     }
     claimed += mine;
@@ -252,7 +253,7 @@ static OrtStatus *claim_nodes(const asking *self, const leati_node_list *list, u
     between += on_host && !node->of_shapes;
     joined += node->subgraph != 0;
   }
-  if (!status && list->count != 0) {
+  if (status == NULL && list->count != 0) {
     leati_ort_log(
         self->runtime, self->logger, ORT_LOGGING_LEVEL_INFO,
         LEATI_PROVIDER_NAME
@@ -274,12 +275,12 @@ static OrtStatus *gives_bulk(const asking *self, const OrtNode *node, bool *out)
   size_t count = 0;
   OrtStatus *status = ort->Node_GetNumOutputs(node, &count);
   const OrtValueInfo **values = leati_scratch_alloc(&description.scratch, count, sizeof(*values));
-  if (!status) {
-    status = !values ? leati_node_list_no_memory(self->runtime)
-             : count ? ort->Node_GetOutputs(node, values, count)
-                     : NULL;
+  if (status == NULL) {
+    status = values == NULL ? leati_node_list_no_memory(self->runtime)
+             : count != 0   ? ort->Node_GetOutputs(node, values, count)
+                            : NULL;
   }
-  for (size_t i = 0; i < count && !status && !*out; ++i) {
+  for (size_t i = 0; i < count && status == NULL && !*out; ++i) {
     leat_value_info value = {.ndim = -1};
     bool present = false, sayable = true;
     status = leati_description_of_value(&description, self->runtime, values[i], false, &value, &present, &sayable);
@@ -301,18 +302,20 @@ static OrtStatus *is_heavy(const asking *self, const OrtGraph *body, leati_scrat
   size_t count = 0;
   OrtStatus *status = ort->Graph_GetNumNodes(body, &count);
   const OrtNode **nodes = leati_scratch_alloc(scratch, count, sizeof(*nodes));
-  if (!status) {
-    status = !nodes ? leati_node_list_no_memory(self->runtime) : count ? ort->Graph_GetNodes(body, nodes, count) : NULL;
+  if (status == NULL) {
+    status = nodes == NULL ? leati_node_list_no_memory(self->runtime)
+             : count != 0  ? ort->Graph_GetNodes(body, nodes, count)
+                           : NULL;
   }
-  for (size_t i = 0; i < count && !status && !*out; ++i) {
+  for (size_t i = 0; i < count && status == NULL && !*out; ++i) {
     leati_node_form form = {.since = 0};
     const char *taken_by = NULL;
     status = ort->Node_GetEpName(nodes[i], &taken_by);
-    if (!status) {
+    if (status == NULL) {
       status = leati_kernel_registry_find(self->registry, nodes[i], &form);
     }
-    *out = !status && ((taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) == 0) ||
-                       (form.info && (form.info->flags & LEAT_OP_HEAVY) != 0));
+    *out = status == NULL && ((taken_by != NULL && strcmp(taken_by, LEATI_PROVIDER_NAME) == 0) ||
+                              (form.info != NULL && (form.info->flags & LEAT_OP_HEAVY) != 0));
   }
   return status;
 }
@@ -323,7 +326,7 @@ static OrtStatus *has_heavy_sibling(const asking *self, bool *out) {
   const OrtGraph **bodies = NULL;
   size_t count = 0;
   OrtStatus *status = leati_control_flow_bodies(self->runtime, self->parent, &scratch, &bodies, &count);
-  for (size_t i = 0; i < count && !status && !*out; ++i) {
+  for (size_t i = 0; i < count && status == NULL && !*out; ++i) {
     status = is_heavy(self, bodies[i], &scratch, out);
   }
   leati_scratch_clear(&scratch);
@@ -340,13 +343,13 @@ static OrtStatus *find_work(const asking *self, const leati_node_list *list, boo
   *has = false;
   for (size_t i = 0; i < list->count && !*has; ++i) {
     const leat_op_info *info = list->nodes[i].info;
-    *has = info && (info->flags & LEAT_OP_HEAVY) != 0;
-    whole = whole && info;
+    *has = info != NULL && (info->flags & LEAT_OP_HEAVY) != 0;
+    whole = whole && info != NULL;
   }
   if (whole && !*has) {
     status = has_heavy_sibling(self, has);
   }
-  for (size_t i = 0; i < list->count && whole && !*has && !status; ++i) {
+  for (size_t i = 0; i < list->count && whole && !*has && status == NULL; ++i) {
     status = gives_bulk(self, list->nodes[i].node, has);
   }
   return status;
@@ -360,18 +363,18 @@ static OrtStatus *refuse_session(const asking *self, const OrtNode *node, const 
   const leat_op_info *info = NULL;
   leati_node_form form;
   OrtStatus *status = leati_kernel_registry_find(self->registry, node, &form);
-  if (!status) {
+  if (status == NULL) {
     /* The reason once more: others were given since. */
     bool fused_only = false;
     status = ask_node(self, node, &info, &fused_only);
   }
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   const int length =
       snprintf(NULL, 0, format, form.type, form.name, form.domain, form.since, self->reason, why_not_cpu);
   char *message = malloc((size_t)length + 1);
-  if (!message) {
+  if (message == NULL) {
     return leati_node_list_no_memory(self->runtime);
   }
   snprintf(message, (size_t)length + 1, format, form.type, form.name, form.domain, form.since, self->reason,
@@ -393,18 +396,18 @@ static OrtStatus *find_unrunnable(const asking *self, const OrtGraph *graph, con
                                   bool supported, const OrtNode **out, const char **why) {
   leati_scratch scratch = {0};
   const OrtNode **nodes = leati_scratch_alloc(&scratch, list->count, sizeof(*nodes));
-  OrtStatus *status = nodes ? NULL : leati_node_list_no_memory(self->runtime);
+  OrtStatus *status = nodes != NULL ? NULL : leati_node_list_no_memory(self->runtime);
   size_t count = 0;
   *out = NULL;
-  for (size_t i = 0; i < list->count && !status; ++i) {
+  for (size_t i = 0; i < list->count && status == NULL; ++i) {
     const char *taken_by = NULL;
     const bool asked = supported == (list->nodes[i].info != NULL);
     status = asked ? self->runtime->ort->Node_GetEpName(list->nodes[i].node, &taken_by) : NULL;
-    if (!status && asked && !(taken_by && *taken_by)) {
+    if (status == NULL && asked && !(taken_by != NULL && *taken_by != '\0')) {
       nodes[count++] = list->nodes[i].node;
     }
   }
-  const size_t found = status ? count : leati_fallback_find_unrunnable(self->runtime, graph, nodes, count, why);
+  const size_t found = status != NULL ? count : leati_fallback_find_unrunnable(self->runtime, graph, nodes, count, why);
   if (found < count) {
     *out = nodes[found];
   }
@@ -417,7 +420,7 @@ static OrtStatus *check_rest(const asking *self, const OrtGraph *graph, const le
   const OrtNode *node = NULL;
   const char *why = NULL;
   OrtStatus *status = find_unrunnable(self, graph, list, false, &node, &why);
-  if (!status && node) {
+  if (status == NULL && node != NULL) {
     status = refuse_session(self, node, why);
     *runs = self->findings->unrunnable == NULL;
   }
@@ -430,12 +433,12 @@ static OrtStatus *weigh_body(const asking *self, const OrtGraph *graph, const le
   const OrtNode *node = NULL;
   const char *why = NULL;
   OrtStatus *status = find_work(self, list, worth);
-  if (!status && !*worth) {
+  if (status == NULL && !*worth) {
     status = find_unrunnable(self, graph, list, true, &node, &why);
     *worth = node != NULL;
   }
-  for (size_t i = 0; i < list->count && !status && !*worth; ++i) {
-    if (list->nodes[i].info) {
+  for (size_t i = 0; i < list->count && status == NULL && !*worth; ++i) {
+    if (list->nodes[i].info != NULL) {
       status = tell_why(self, list->nodes[i].node,
                         "the body that it is in has no matrix product, convolution or attention that Leat runs, and "
                         "what else it does is little, or would have to be copied to nodes on the host and back");
@@ -448,36 +451,36 @@ static OrtStatus *ask_all(const asking *self, const OrtGraph *graph, leati_node_
                           const leati_capability_wishes *wishes) {
   bool runs = true, worth = true;
   OrtStatus *status = leati_node_list_read(list, self->runtime, graph);
-  for (size_t i = 0; i < list->count && !status; ++i) {
+  for (size_t i = 0; i < list->count && status == NULL; ++i) {
     leati_listed_node *const node = &list->nodes[i];
     status = ask_node(self, node->node, &node->info, &node->fused_only);
   }
-  if (!status) {
+  if (status == NULL) {
     status = check_rest(self, graph, list, &runs);
   }
-  if (!status && runs && self->parent && !wishes->whole) {
+  if (status == NULL && runs && self->parent != NULL && !wishes->whole) {
     status = weigh_body(self, graph, list, &worth);
   }
-  if (status || !runs || !worth) {
+  if (status != NULL || !runs || !worth) {
     return status;
   }
   self->findings->has_bodies = self->findings->has_bodies || self->parent != NULL;
-  if (!status && self->parent) {
+  if (status == NULL && self->parent != NULL) {
     status = leati_control_flow_find_condition(self->runtime, self->parent, graph, &list->condition);
   }
-  if (!status && !wishes->whole) {
+  if (status == NULL && !wishes->whole) {
     status = leati_shape_arithmetic_find(list);
   }
   uint32_t found = 0, subgraphs = 0;
   /* Release 1.24 counts the fused subgraphs of each graph from 0 and names them by that alone, so that those of a body
    * and of the graph around it meet. */
-  if (!status && wishes->subgraphs && (!self->parent || self->runtime->version > 24)) {
+  if (status == NULL && wishes->subgraphs && (self->parent == NULL || self->runtime->version > 24)) {
     status = leati_fused_subgraphs_find(list, self->logger, &found);
   }
-  if (!status) {
+  if (status == NULL) {
     status = claim_subgraphs(self, list, found, &subgraphs);
   }
-  return status ? status : claim_nodes(self, list, subgraphs);
+  return status != NULL ? status : claim_nodes(self, list, subgraphs);
 }
 
 void leati_capability_findings_clear(leati_capability_findings *findings, const leati_runtime *runtime) {
@@ -493,10 +496,10 @@ OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_regis
   const OrtNode *parent = NULL;
   bool reached = true;
   OrtStatus *status = runtime->ort->Graph_GetParentNode(graph, &parent);
-  if (!status && parent) {
+  if (status == NULL && parent != NULL) {
     status = leati_control_flow_has_body(runtime, parent, &reached);
   }
-  if (status || !reached) {
+  if (status != NULL || !reached) {
     return status;
   }
   char reason[REASON_SIZE] = "";
@@ -511,7 +514,7 @@ OrtStatus *leati_capability_tell(leati_shared_device *device, leati_kernel_regis
                  .parent = parent};
   const OrtKernelRegistry *kernels = NULL;
   status = leati_kernel_registry_kernels(registry, &kernels);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leat_error error = {.struct_size = sizeof(error)};

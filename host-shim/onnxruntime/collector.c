@@ -81,7 +81,7 @@ static bool reserve(leati_collector *collector) LEATI_HOLDS(collector->lock) {
   }
   const size_t capacity = 2 * collector->capacity + CHUNK;
   leat_profile_record *grown = realloc(collector->records, capacity * sizeof(*grown));
-  if (grown) {
+  if (grown != NULL) {
     collector->records = grown;
     collector->capacity = capacity;
   }
@@ -148,8 +148,8 @@ static uint64_t hand_out(leati_collector *collector, const leati_profile *profil
     }
     /* Of a launch that still runs the steps may be there and the rest not. */
     const bool is_known = record->launch == launch;
-    if (is_known && span && span->profile == profile) {
-      if (visit && is_step(record)) {
+    if (is_known && span != NULL && span->profile == profile) {
+      if (visit != NULL && is_step(record)) {
         visit(context, record, span);
       }
     } else if (is_known ? span != NULL : collector->profiles > 1) {

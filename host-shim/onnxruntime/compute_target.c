@@ -32,11 +32,11 @@ static OrtStatus *input_view(const leati_compute_target *self, OrtKernelContext 
   bool known = true;
   here->input_views[index] = NULL;
   OrtStatus *status = ort->KernelContext_GetInput(context, index, &value);
-  if (status || !value) {
+  if (status != NULL || value == NULL) {
     return status;
   }
   status = leati_view_ort_value(ort, value, device, &here->inputs[index], &known);
-  if (!status && !known) {
+  if (status == NULL && !known) {
     status = leati_status(self->runtime, ORT_NOT_IMPLEMENTED, "input %u has elements that Leat does not know", index);
   }
   here->input_views[index] = &here->inputs[index];
@@ -63,13 +63,13 @@ static OrtStatus *output_view(const leati_compute_target *self, OrtKernelContext
   OrtValue *value = NULL;
   void *data = NULL;
   OrtStatus *status = ort->KernelContext_GetOutput(context, index, shape->dims, (size_t)shape->ndim, &value);
-  if (!status && value) {
+  if (status == NULL && value != NULL) {
     status = ort->GetTensorMutableData(value, &data);
   }
-  if (status || !value) {
+  if (status != NULL || value == NULL) {
     return status;
   }
-  if (!data && !is_empty(shape)) {
+  if (data == NULL && !is_empty(shape)) {
     return leati_status(self->runtime, ORT_FAIL, "output %u could not be allocated", index);
   }
   DLTensor *view = &here->outputs[index];
@@ -93,10 +93,10 @@ static OrtStatus *infer(leati_compute_target *self, call *here) {
   }
   const leat_backend_api *leat = self->runtime->leat;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = self->op ? leat->op->infer(self->op, self->input_count, here->input_views, self->output_count,
-                                            here->wanted_shapes, &error)
-                          : leat->graph->infer(self->graph, self->input_count, here->input_views, self->output_count,
-                                               here->wanted_shapes, &error);
+  int32_t code = self->op != NULL ? leat->op->infer(self->op, self->input_count, here->input_views, self->output_count,
+                                                    here->wanted_shapes, &error)
+                                  : leat->graph->infer(self->graph, self->input_count, here->input_views,
+                                                       self->output_count, here->wanted_shapes, &error);
   if (code == LEAT_OK) {
     leati_shape_cache_add(&self->shapes, self->input_count, here->input_views, self->output_count, here->shapes);
   }
@@ -106,28 +106,28 @@ static OrtStatus *infer(leati_compute_target *self, call *here) {
 static OrtStatus *compute_on(leati_compute_target *self, OrtKernelContext *context, leat_stream *stream, call *here) {
   for (uint32_t i = 0; i < self->input_count; ++i) {
     OrtStatus *status = input_view(self, context, i, here);
-    if (status) {
+    if (status != NULL) {
       return status;
     }
   }
   if (!leati_shape_cache_find(&self->shapes, self->input_count, here->input_views, self->output_count, here->shapes)) {
     OrtStatus *status = infer(self, here);
-    if (status) {
+    if (status != NULL) {
       return status;
     }
   }
   for (uint32_t i = 0; i < self->output_count; ++i) {
     OrtStatus *status = output_view(self, context, i, &here->shapes[i], here);
-    if (status) {
+    if (status != NULL) {
       return status;
     }
   }
   const leat_backend_api *leat = self->runtime->leat;
   leat_error error = {.struct_size = sizeof(error)};
-  int32_t code = self->op ? leat->op->invoke(self->op, stream, self->input_count, here->input_views, self->output_count,
-                                             here->output_views, &error)
-                          : leat->graph->launch(self->graph, stream, self->input_count, here->input_views,
-                                                self->output_count, here->output_views, &error);
+  int32_t code = self->op != NULL ? leat->op->invoke(self->op, stream, self->input_count, here->input_views,
+                                                     self->output_count, here->output_views, &error)
+                                  : leat->graph->launch(self->graph, stream, self->input_count, here->input_views,
+                                                        self->output_count, here->output_views, &error);
   return code == LEAT_OK ? NULL : leati_status_from(self->runtime, code, &error, "running");
 }
 
@@ -152,22 +152,22 @@ static OrtStatus *compute(leati_compute_target *self, OrtKernelContext *context,
       .shapes = leati_scratch_alloc(&scratch, self->output_count, sizeof(*here.shapes)),
       .wanted_shapes = leati_scratch_alloc(&scratch, self->output_count, sizeof(*here.wanted_shapes)),
   };
-  OrtStatus *status =
-      here.inputs && here.outputs && here.input_views && here.output_views && here.shapes && here.wanted_shapes
-          ? compute_on(self, context, stream, &here)
-          : leati_status(self->runtime, ORT_FAIL, "out of memory for its arguments");
+  OrtStatus *status = here.inputs != NULL && here.outputs != NULL && here.input_views != NULL &&
+                              here.output_views != NULL && here.shapes != NULL && here.wanted_shapes != NULL
+                          ? compute_on(self, context, stream, &here)
+                          : leati_status(self->runtime, ORT_FAIL, "out of memory for its arguments");
   leati_scratch_clear(&scratch);
   return status;
 }
 
 OrtStatus *leati_compute_target_run(leati_compute_target *target, OrtKernelContext *context) {
   OrtStatus *status = leati_ep_gate_enter_or_fail(target->runtime, target->label);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leati_call_stream where = {0};
   status = leati_call_stream_find(target->device, context, &where);
-  if (!status) {
+  if (status == NULL) {
     status = compute(target, context, where.handle);
   }
   status = leati_call_stream_leave(target->device, &where, target->label, status);
@@ -177,10 +177,10 @@ OrtStatus *leati_compute_target_run(leati_compute_target *target, OrtKernelConte
 
 void leati_compute_target_clear(leati_compute_target *target) {
   const leat_backend_api *leat = target->runtime->leat;
-  if (target->op) {
+  if (target->op != NULL) {
     leat->op->destroy(target->op, NULL);
   }
-  if (target->graph) {
+  if (target->graph != NULL) {
     leat->graph->destroy(target->graph, NULL);
   }
   leati_shape_cache_clear(&target->shapes);

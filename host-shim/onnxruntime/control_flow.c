@@ -48,11 +48,11 @@ bool leati_control_flow_is(const leat_op_info *info) {
 OrtStatus *leati_control_flow_has_body(const leati_runtime *runtime, const OrtNode *parent, bool *out) {
   const char *type = NULL, *domain = NULL;
   OrtStatus *status = runtime->ort->Node_GetOperatorType(parent, &type);
-  if (!status) {
+  if (status == NULL) {
     status = runtime->ort->Node_GetDomain(parent, &domain);
   }
   *out = false;
-  for (uint32_t i = 0; i < LEATI_CONTROL_FLOW_COUNT && !status && !*out; ++i) {
+  for (uint32_t i = 0; i < LEATI_CONTROL_FLOW_COUNT && status == NULL && !*out; ++i) {
     *out = strcmp(type, infos[i].name) == 0 && (domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0);
   }
   return status;
@@ -78,17 +78,17 @@ static OrtStatus *concat_on(leati_shared_device *device, leat_stream *stream, co
                             size_t count, char *output, size_t size) {
   OrtStatus *status = NULL;
   const size_t each = count != 0 ? size / count : 0;
-  for (size_t i = 0; i < count && !status; ++i) {
+  for (size_t i = 0; i < count && status == NULL; ++i) {
     size_t bytes = 0;
     status = device->runtime->ort->GetTensorSizeInBytes(values[i], &bytes);
-    if (!status && (bytes != each || size % count != 0)) {
+    if (status == NULL && (bytes != each || size % count != 0)) {
       status =
           leati_status(device->runtime, ORT_FAIL,
                        "round %zu of %zu gives %zu bytes where %zu are expected; a result must have the same shape in "
                        "all rounds",
                        i + 1, count, bytes, each);
     }
-    if (!status) {
+    if (status == NULL) {
       status = leati_transfer_within(device, stream, values[i], output + i * each, each);
     }
   }
@@ -100,12 +100,12 @@ static OrtStatus *ORT_API_CALL loop_concat_output(OrtLoopKernelHelper *base, voi
                                                   size_t size) {
   leati_shared_device *device = ((helper *)base)->device;
   OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, concat_label);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leati_call_stream where = {0};
   status = leati_call_stream_begin(device, handle, &where);
-  if (!status) {
+  if (status == NULL) {
     status = concat_on(device, where.handle, values, count, output, size);
   }
   status = leati_call_stream_leave(device, &where, concat_label, status);
@@ -118,7 +118,7 @@ static OrtStatus *view_of(const leati_shared_device *device, const OrtValue *val
   const DLDevice on = {kDLVulkan, (int32_t)device->info.index};
   bool known;
   OrtStatus *status = leati_view_ort_value(device->runtime->ort, value, on, out, &known);
-  if (!status && !known) {
+  if (status == NULL && !known) {
     status = leati_status(device->runtime, ORT_NOT_IMPLEMENTED, "its elements are of a type that Leat does not know");
   }
   return status;
@@ -166,13 +166,13 @@ static OrtStatus *transpose_on(const leati_shared_device *device, leat_stream *s
   DLTensor from, to;
   transposition job;
   OrtStatus *status = view_of(device, input, &from);
-  if (!status) {
+  if (status == NULL) {
     status = view_of(device, output, &to);
   }
-  if (!status && ((size_t)from.ndim != rank || !join_dimensions(permutation, rank, from.shape, &job))) {
+  if (status == NULL && ((size_t)from.ndim != rank || !join_dimensions(permutation, rank, from.shape, &job))) {
     status = leati_status(runtime, ORT_NOT_IMPLEMENTED, "a permutation of %zu dimensions", rank);
   }
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   from.ndim = to.ndim = (int32_t)job.rank;
@@ -207,13 +207,13 @@ static OrtStatus *ORT_API_CALL scan_transpose(OrtScanKernelHelper *base, const s
   leati_shared_device *device = ((helper *)base)->device;
   const leati_runtime *runtime = device->runtime;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, transpose_label);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   const leati_sync_stream *ours = leati_sync_stream_of(runtime, stream);
   leati_call_stream where = {0};
-  status = leati_call_stream_begin(device, ours ? ours->handle : NULL, &where);
-  if (!status) {
+  status = leati_call_stream_begin(device, ours != NULL ? ours->handle : NULL, &where);
+  if (status == NULL) {
     status = transpose_on(device, where.handle, permutation, rank, input, output);
   }
   status = leati_call_stream_leave(device, &where, transpose_label, status);
@@ -235,7 +235,7 @@ static void ORT_API_CALL scan_release(OrtScanKernelHelper *base) {
 /* A helper on the device of a kernel; NULL: out of memory. */
 static helper *make_helper(const OrtEp *ep) {
   helper *made = calloc(1, sizeof(*made));
-  if (made) {
+  if (made != NULL) {
     made->device = ((const leati_ep_head *)ep)->device;
   }
   return made;
@@ -263,16 +263,16 @@ OrtStatus *ORT_API_CALL leati_control_flow_create(void *state, const OrtKernelIn
     return runtime->ep->CreateIfKernel(info, out);
   }
   OrtStatus *status = runtime->ep->KernelInfo_GetEp(info, &ep);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   helper *here = make_helper(ep);
-  if (!here) {
+  if (here == NULL) {
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a kernel of %s",
                         source->info->name);
   }
   status = source->info == &infos[LOOP] ? create_loop(runtime, info, here, out) : create_scan(runtime, info, here, out);
-  if (status) {
+  if (status != NULL) {
     free(here);
   }
   return status;
@@ -286,21 +286,21 @@ OrtStatus *ORT_API_CALL leati_control_flow_create(void *state, const OrtKernelIn
 static OrtStatus *are_held(const leati_runtime *runtime, const OrtValueInfo *const *values, size_t count, bool *out) {
   const OrtApi *ort = runtime->ort;
   OrtStatus *status = NULL;
-  for (size_t i = 0; i < count && !status && *out; ++i) {
+  for (size_t i = 0; i < count && status == NULL && *out; ++i) {
     const char *name = NULL;
     const OrtTypeInfo *type = NULL;
     const OrtTensorTypeAndShapeInfo *tensor = NULL;
     ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
     DLDataType held;
-    status = values[i] ? ort->GetValueInfoName(values[i], &name) : NULL;
-    if (status || !name || !*name) {
+    status = values[i] != NULL ? ort->GetValueInfoName(values[i], &name) : NULL;
+    if (status != NULL || name == NULL || *name == '\0') {
       continue;
     }
     status = ort->GetValueInfoTypeInfo(values[i], &type);
-    if (!status && type) {
+    if (status == NULL && type != NULL) {
       status = ort->CastTypeInfoToTensorInfo(type, &tensor);
     }
-    if (!status && tensor) {
+    if (status == NULL && tensor != NULL) {
       status = ort->GetTensorElementType(tensor, &element);
     }
     *out = leati_element_type_to_dlpack(element, &held);
@@ -316,17 +316,19 @@ static OrtStatus *are_ends_held(const leati_runtime *runtime, const OrtNode *nod
   const OrtApi *ort = runtime->ort;
   size_t input_count = 0, output_count = 0;
   OrtStatus *status = ort->Node_GetNumInputs(node, &input_count);
-  if (!status) {
+  if (status == NULL) {
     status = ort->Node_GetNumOutputs(node, &output_count);
   }
   const OrtValueInfo **values = leati_scratch_alloc(scratch, input_count + output_count, sizeof(*values));
-  if (!status) {
-    status = !values ? no_memory(runtime) : input_count ? ort->Node_GetInputs(node, values, input_count) : NULL;
+  if (status == NULL) {
+    status = values == NULL     ? no_memory(runtime)
+             : input_count != 0 ? ort->Node_GetInputs(node, values, input_count)
+                                : NULL;
   }
-  if (!status && output_count != 0) {
+  if (status == NULL && output_count != 0) {
     status = ort->Node_GetOutputs(node, values + input_count, output_count);
   }
-  return status ? status : are_held(runtime, values, input_count + output_count, out);
+  return status != NULL ? status : are_held(runtime, values, input_count + output_count, out);
 }
 
 /* The same of what a body takes and gives; and finds whether one of its nodes was taken. */
@@ -335,30 +337,32 @@ static OrtStatus *look_into(const leati_runtime *runtime, const OrtGraph *body, 
   const OrtApi *ort = runtime->ort;
   size_t count = 0, input_count = 0, output_count = 0;
   OrtStatus *status = ort->Graph_GetNumNodes(body, &count);
-  if (!status) {
+  if (status == NULL) {
     status = ort->Graph_GetNumInputs(body, &input_count);
   }
-  if (!status) {
+  if (status == NULL) {
     status = ort->Graph_GetNumOutputs(body, &output_count);
   }
   const OrtNode **nodes = leati_scratch_alloc(scratch, count, sizeof(*nodes));
   const OrtValueInfo **values = leati_scratch_alloc(scratch, input_count + output_count, sizeof(*values));
-  if (!status) {
-    status = !nodes || !values ? no_memory(runtime) : count ? ort->Graph_GetNodes(body, nodes, count) : NULL;
+  if (status == NULL) {
+    status = nodes == NULL || values == NULL ? no_memory(runtime)
+             : count != 0                    ? ort->Graph_GetNodes(body, nodes, count)
+                                             : NULL;
   }
-  if (!status && input_count != 0) {
+  if (status == NULL && input_count != 0) {
     status = ort->Graph_GetInputs(body, values, input_count);
   }
-  if (!status && output_count != 0) {
+  if (status == NULL && output_count != 0) {
     status = ort->Graph_GetOutputs(body, values + input_count, output_count);
   }
-  if (!status) {
+  if (status == NULL) {
     status = are_held(runtime, values, input_count + output_count, held);
   }
-  for (size_t i = 0; i < count && !status && !*taken; ++i) {
+  for (size_t i = 0; i < count && status == NULL && !*taken; ++i) {
     const char *taken_by = NULL;
     status = ort->Node_GetEpName(nodes[i], &taken_by);
-    *taken = taken_by && strcmp(taken_by, LEATI_PROVIDER_NAME) == 0;
+    *taken = taken_by != NULL && strcmp(taken_by, LEATI_PROVIDER_NAME) == 0;
   }
   return status;
 }
@@ -368,10 +372,10 @@ OrtStatus *leati_control_flow_bodies(const leati_runtime *runtime, const OrtNode
   const OrtApi *ort = runtime->ort;
   OrtStatus *status = ort->Node_GetNumSubgraphs(node, out_count);
   *out = leati_scratch_alloc(scratch, *out_count, sizeof(**out));
-  if (!status && !*out) {
+  if (status == NULL && *out == NULL) {
     status = no_memory(runtime);
   }
-  return status || *out_count == 0 ? status : ort->Node_GetSubgraphs(node, *out, *out_count, NULL);
+  return status != NULL || *out_count == 0 ? status : ort->Node_GetSubgraphs(node, *out, *out_count, NULL);
 }
 
 OrtStatus *leati_control_flow_refusal(const leati_runtime *runtime, const OrtNode *node, const char **out) {
@@ -380,10 +384,10 @@ OrtStatus *leati_control_flow_refusal(const leati_runtime *runtime, const OrtNod
   size_t count = 0;
   bool held = true, taken = false;
   OrtStatus *status = leati_control_flow_bodies(runtime, node, &scratch, &bodies, &count);
-  if (!status) {
+  if (status == NULL) {
     status = are_ends_held(runtime, node, &scratch, &held);
   }
-  for (size_t i = 0; i < count && !status; ++i) {
+  for (size_t i = 0; i < count && status == NULL; ++i) {
     status = look_into(runtime, bodies[i], &scratch, &held, &taken);
   }
   leati_scratch_clear(&scratch);
@@ -400,16 +404,16 @@ static OrtStatus *find_first(const leati_runtime *runtime, const OrtGraph *body,
   size_t count = 0;
   OrtStatus *status = ort->Graph_GetNumOutputs(body, &count);
   const OrtValueInfo **values = leati_scratch_alloc(scratch, count, sizeof(*values));
-  if (status || count == 0) {
+  if (status != NULL || count == 0) {
     return status;
   }
-  status = values ? ort->Graph_GetOutputs(body, values, count) : no_memory(runtime);
-  for (size_t i = 0; i < count && !status; ++i) {
+  status = values != NULL ? ort->Graph_GetOutputs(body, values, count) : no_memory(runtime);
+  for (size_t i = 0; i < count && status == NULL; ++i) {
     const char *name = NULL;
     status = ort->GetValueInfoName(values[i], &name);
     if (i == 0) {
       *out = name;
-    } else if (*out && name && strcmp(*out, name) == 0) {
+    } else if (*out != NULL && name != NULL && strcmp(*out, name) == 0) {
       *out = NULL;
     }
   }
@@ -422,7 +426,7 @@ OrtStatus *leati_control_flow_find_condition(const leati_runtime *runtime, const
   leati_scratch scratch = {0};
   *out = NULL;
   OrtStatus *status = runtime->ort->Node_GetOperatorType(parent, &type);
-  if (!status && strcmp(type, infos[LOOP].name) == 0) {
+  if (status == NULL && strcmp(type, infos[LOOP].name) == 0) {
     status = find_first(runtime, body, &scratch, out);
   }
   leati_scratch_clear(&scratch);

@@ -19,7 +19,7 @@ static bool describe_type(leati_description *out, const leati_runtime *runtime, 
   const OrtApi *ort = runtime->ort;
   const OrtTensorTypeAndShapeInfo *tensor = NULL;
   ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  if (!leati_status_drop(runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) || !tensor ||
+  if (!leati_status_drop(runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) || tensor == NULL ||
       !leati_status_drop(runtime, ort->GetTensorElementType(tensor, &element)) ||
       !leati_element_type_to_dlpack(element, &value->dtype)) {
     return false;
@@ -32,7 +32,7 @@ static bool describe_type(leati_description *out, const leati_runtime *runtime, 
     return true;
   }
   int64_t *shape = leati_scratch_alloc(&out->scratch, rank, sizeof(*shape));
-  if (!shape || !leati_status_drop(runtime, ort->GetDimensions(tensor, shape, rank))) {
+  if (shape == NULL || !leati_status_drop(runtime, ort->GetDimensions(tensor, shape, rank))) {
     return true;
   }
   value->ndim = (int32_t)rank;
@@ -45,13 +45,14 @@ static const DLTensor *describe_value(leati_description *out, const leati_runtim
   const OrtMemoryDevice *memory = runtime->ep->Value_GetMemoryDevice(value);
   DLTensor *view = leati_scratch_alloc(&out->scratch, 1, sizeof(*view));
   bool known;
-  if (!view || !memory || runtime->ep->MemoryDevice_GetDeviceType(memory) != OrtMemoryInfoDeviceType_CPU ||
+  if (view == NULL || memory == NULL ||
+      runtime->ep->MemoryDevice_GetDeviceType(memory) != OrtMemoryInfoDeviceType_CPU ||
       !leati_status_drop(runtime, leati_view_ort_value(runtime->ort, value, (DLDevice){kDLCPU, 0}, view, &known)) ||
       !known) {
     return NULL;
   }
   int64_t *shape = leati_scratch_alloc(&out->scratch, (size_t)view->ndim, sizeof(*shape));
-  if (!shape) {
+  if (shape == NULL) {
     return NULL;
   }
   if (view->ndim != 0) {
@@ -79,15 +80,16 @@ typedef struct source {
 static bool read_int(const leati_runtime *runtime, source from, const OrtOpAttr *handle, leat_attribute *out) {
   size_t size = 0;
   return leati_status_drop(
-      runtime, from.kernel ? runtime->ort->KernelInfoGetAttribute_int64(from.kernel, out->name, &out->i)
-                           : runtime->ort->ReadOpAttr(handle, ORT_OP_ATTR_INT, &out->i, sizeof(out->i), &size));
+      runtime, from.kernel != NULL ? runtime->ort->KernelInfoGetAttribute_int64(from.kernel, out->name, &out->i)
+                                   : runtime->ort->ReadOpAttr(handle, ORT_OP_ATTR_INT, &out->i, sizeof(out->i), &size));
 }
 
 static bool read_float(const leati_runtime *runtime, source from, const OrtOpAttr *handle, leat_attribute *out) {
   size_t size = 0;
-  return leati_status_drop(
-      runtime, from.kernel ? runtime->ort->KernelInfoGetAttribute_float(from.kernel, out->name, &out->f)
-                           : runtime->ort->ReadOpAttr(handle, ORT_OP_ATTR_FLOAT, &out->f, sizeof(out->f), &size));
+  return leati_status_drop(runtime,
+                           from.kernel != NULL
+                               ? runtime->ort->KernelInfoGetAttribute_float(from.kernel, out->name, &out->f)
+                               : runtime->ort->ReadOpAttr(handle, ORT_OP_ATTR_FLOAT, &out->f, sizeof(out->f), &size));
 }
 
 /* Reads what has a length: first the length, then the contents. Graph attributes give bytes; kernel attributes give
@@ -96,7 +98,7 @@ static bool read_array(const leati_runtime *runtime, source from, const OrtOpAtt
                        size_t element_size, leati_scratch *scratch, const char *name, void **out, size_t *out_count) {
   const OrtApi *ort = runtime->ort;
   size_t size = 0;
-  if (from.kernel) {
+  if (from.kernel != NULL) {
     for (unsigned pass = 0; pass < 2; ++pass) {
       void *data = pass == 0 ? NULL : *out;
       OrtStatus *status =
@@ -108,7 +110,7 @@ static bool read_array(const leati_runtime *runtime, source from, const OrtOpAtt
       }
       if (pass == 0) {
         *out = leati_scratch_alloc(scratch, size, element_size);
-        if (!*out || size == 0) {
+        if (*out == NULL || size == 0) {
           *out_count = 0;
           return *out != NULL;
         }
@@ -121,7 +123,7 @@ static bool read_array(const leati_runtime *runtime, source from, const OrtOpAtt
   leati_status_drop(runtime, ort->ReadOpAttr(handle, type, NULL, 0, &size));
   *out = leati_scratch_alloc(scratch, size, 1);
   *out_count = size / element_size;
-  return *out && (size == 0 || leati_status_drop(runtime, ort->ReadOpAttr(handle, type, *out, size, &size)));
+  return *out != NULL && (size == 0 || leati_status_drop(runtime, ort->ReadOpAttr(handle, type, *out, size, &size)));
 }
 
 /* Lists strings that lie one behind the other, each with a zero at its end. */
@@ -132,7 +134,7 @@ static bool list_strings(leati_scratch *scratch, const char *bytes, size_t size,
   }
   const char **strings = leati_scratch_alloc(scratch, count, sizeof(*strings));
   uint64_t *lengths = leati_scratch_alloc(scratch, count, sizeof(*lengths));
-  for (size_t i = 0; i < count && strings && lengths; ++i) {
+  for (size_t i = 0; i < count && strings != NULL && lengths != NULL; ++i) {
     strings[i] = bytes;
     lengths[i] = strlen(bytes);
     bytes += lengths[i] + 1;
@@ -140,13 +142,13 @@ static bool list_strings(leati_scratch *scratch, const char *bytes, size_t size,
   out->strings = strings;
   out->lengths = lengths;
   out->count = count;
-  return strings && lengths;
+  return strings != NULL && lengths != NULL;
 }
 
 static bool read_strings(leati_scratch *scratch, const leati_runtime *runtime, source from, const OrtOpAttr *handle,
                          leat_attribute *out) {
   const OrtApi *ort = runtime->ort;
-  if (!from.kernel) {
+  if (from.kernel == NULL) {
     void *bytes = NULL;
     size_t size = 0;
     return read_array(runtime, from, handle, ORT_OP_ATTR_STRINGS, 1, scratch, out->name, &bytes, &size) &&
@@ -167,13 +169,13 @@ static bool read_strings(leati_scratch *scratch, const leati_runtime *runtime, s
   }
   char *bytes = leati_scratch_alloc(scratch, size, 1), *at = bytes;
   for (size_t i = 0; i < count; ++i) {
-    if (bytes) {
+    if (bytes != NULL) {
       at = stpcpy(at, strings[i]) + 1;
     }
     leati_status_drop(runtime, ort->AllocatorFree(allocator, strings[i]));
   }
-  leati_status_drop(runtime, strings ? ort->AllocatorFree(allocator, strings) : NULL);
-  return bytes && list_strings(scratch, bytes, size, out);
+  leati_status_drop(runtime, strings != NULL ? ort->AllocatorFree(allocator, strings) : NULL);
+  return bytes != NULL && list_strings(scratch, bytes, size, out);
 #else
   return false;
 #endif
@@ -189,15 +191,15 @@ static bool read_tensor(leati_description *description, const leati_runtime *run
   OrtAllocator *allocator = NULL;
   OrtValue *value = NULL;
   OrtStatus *status = NULL;
-  if (from.kernel) {
+  if (from.kernel != NULL) {
     status = runtime->ort->GetAllocatorWithDefaultOptions(&allocator);
-    if (!status) {
+    if (status == NULL) {
       status = runtime->ort->KernelInfoGetAttribute_tensor(from.kernel, out->name, allocator, &value);
     }
   } else {
     status = runtime->ort->OpAttr_GetTensorAttributeAsOrtValue(handle, &value);
   }
-  if (!leati_status_drop(runtime, status) || !value) {
+  if (!leati_status_drop(runtime, status) || value == NULL) {
     return false;
   }
   description->values[description->value_count++] = value;
@@ -208,8 +210,9 @@ static bool read_tensor(leati_description *description, const leati_runtime *run
 static bool read_attribute(leati_description *description, const leati_runtime *runtime, source from,
                            leat_attribute *out) {
   const OrtOpAttr *handle = NULL;
-  if (from.node &&
-      (!leati_status_drop(runtime, runtime->ort->Node_GetAttributeByName(from.node, out->name, &handle)) || !handle)) {
+  if (from.node != NULL &&
+      (!leati_status_drop(runtime, runtime->ort->Node_GetAttributeByName(from.node, out->name, &handle)) ||
+       handle == NULL)) {
     return false;
   }
   leati_scratch *scratch = &description->scratch;
@@ -251,11 +254,11 @@ static OrtStatus *describe_attributes(leati_description *out, const leati_runtim
   leat_attribute *attributes = leati_scratch_alloc(&out->scratch, info->attribute_count, sizeof(*attributes));
   const leat_attribute **list = leati_scratch_alloc(&out->scratch, info->attribute_count, sizeof(*list));
   out->values = leati_scratch_alloc(&out->scratch, info->attribute_count, sizeof(*out->values));
-  if (!attributes || !list || !out->values) {
+  if (attributes == NULL || list == NULL || out->values == NULL) {
     return no_memory(runtime);
   }
   for (uint32_t i = 0; i < info->attribute_count; ++i) {
-    if (info->attributes[i]->type == LEAT_ATTRIBUTE_STRINGS && from.kernel && !kernels_tell_strings(runtime)) {
+    if (info->attributes[i]->type == LEAT_ATTRIBUTE_STRINGS && from.kernel != NULL && !kernels_tell_strings(runtime)) {
       return leati_status(runtime, ORT_NOT_IMPLEMENTED,
                           "attribute '%s' of %s can be read from ONNX Runtime 1.25 on where nodes run one by one",
                           info->attributes[i]->name, info->name);
@@ -279,7 +282,7 @@ static OrtStatus *begin(leati_description *out, const leati_runtime *runtime, co
                         size_t input_count, size_t output_count, leat_value_info **out_inputs) {
   leat_value_info *inputs = leati_scratch_alloc(&out->scratch, input_count, sizeof(*inputs));
   const leat_value_info **list = leati_scratch_alloc(&out->scratch, input_count, sizeof(*list));
-  if (!inputs || !list) {
+  if (inputs == NULL || list == NULL) {
     return no_memory(runtime);
   }
   out->op.struct_size = sizeof(out->op);
@@ -307,27 +310,27 @@ OrtStatus *leati_description_of_value(leati_description *out, const leati_runtim
   const OrtApi *ort = runtime->ort;
   const char *name = NULL;
   *out_present = false;
-  if (!from) {
+  if (from == NULL) {
     return NULL;
   }
   OrtStatus *status = ort->GetValueInfoName(from, &name);
-  if (status || !name || !*name) {
+  if (status != NULL || name == NULL || *name == '\0') {
     return status;
   }
   *out_present = true;
   const OrtTypeInfo *type = NULL;
   status = ort->GetValueInfoTypeInfo(from, &type);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
-  if (!type || !describe_type(out, runtime, type, to)) {
+  if (type == NULL || !describe_type(out, runtime, type, to)) {
     *out_sayable = false;
     return NULL;
   }
   bool constant = false;
   const OrtValue *value = NULL;
   if (constants && leati_status_drop(runtime, ort->ValueInfo_IsConstantInitializer(from, &constant)) && constant &&
-      leati_status_drop(runtime, ort->ValueInfo_GetInitializerValue(from, &value)) && value) {
+      leati_status_drop(runtime, ort->ValueInfo_GetInitializerValue(from, &value)) && value != NULL) {
     to->value = describe_value(out, runtime, value);
   }
   return NULL;
@@ -341,25 +344,25 @@ OrtStatus *leati_description_of_node(leati_description *out, const leati_runtime
   int since = 0;
   *out_sayable = true;
   OrtStatus *status = ort->Node_GetNumInputs(node, &input_count);
-  if (!status) {
+  if (status == NULL) {
     status = ort->Node_GetNumOutputs(node, &output_count);
   }
-  if (!status) {
+  if (status == NULL) {
     status = ort->Node_GetSinceVersion(node, &since);
   }
   leat_value_info *inputs = NULL;
-  if (!status) {
+  if (status == NULL) {
     status = begin(out, runtime, info, since, input_count, output_count, &inputs);
   }
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   const OrtValueInfo **values = leati_scratch_alloc(&out->scratch, input_count, sizeof(*values));
-  if (!values) {
+  if (values == NULL) {
     return no_memory(runtime);
   }
-  status = input_count ? ort->Node_GetInputs(node, values, input_count) : NULL;
-  for (size_t i = 0; i < input_count && !status; ++i) {
+  status = input_count != 0 ? ort->Node_GetInputs(node, values, input_count) : NULL;
+  for (size_t i = 0; i < input_count && status == NULL; ++i) {
     bool present = false;
     status =
         leati_description_of_value(out, runtime, values[i], is_host_input(info, i), &inputs[i], &present, out_sayable);
@@ -367,7 +370,7 @@ OrtStatus *leati_description_of_node(leati_description *out, const leati_runtime
       list_input(out, i, &inputs[i]);
     }
   }
-  return status ? status : describe_attributes(out, runtime, (source){.node = node}, info);
+  return status != NULL ? status : describe_attributes(out, runtime, (source){.node = node}, info);
 }
 
 OrtStatus *leati_description_of_attributes(leati_description *out, const leati_runtime *runtime, const OrtNode *node,
@@ -392,12 +395,12 @@ static OrtStatus *describe_kernel_input(leati_description *out, const leati_runt
                                         bool *present) {
   const OrtApi *ort = runtime->ort;
   OrtStatus *status = kernel_input_present(runtime, kernel, index, present);
-  if (status || !*present) {
+  if (status != NULL || !*present) {
     return status;
   }
   OrtTypeInfo *type = NULL;
   status = ort->KernelInfo_GetInputTypeInfo(kernel, index, &type);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   bool sayable = describe_type(out, runtime, type, to);
@@ -408,7 +411,7 @@ static OrtStatus *describe_kernel_input(leati_description *out, const leati_runt
   int constant = 0;
   const OrtValue *value = NULL;
   if (host && leati_status_drop(runtime, ort->KernelInfoGetConstantInput_tensor(kernel, index, &constant, &value)) &&
-      constant && value) {
+      constant != 0 && value != NULL) {
     to->value = describe_value(out, runtime, value);
   }
   return NULL;
@@ -421,24 +424,24 @@ OrtStatus *leati_description_of_kernel(leati_description *out, const leati_runti
   size_t output_count = 0;
   int since = 0;
   OrtStatus *status = ort->KernelInfo_GetInputCount(kernel, &input_count);
-  if (!status) {
+  if (status == NULL) {
     status = ort->KernelInfo_GetOutputCount(kernel, &output_count);
   }
-  if (!status) {
+  if (status == NULL) {
     status = ort->KernelInfo_GetOperatorSinceVersion(kernel, &since);
   }
   leat_value_info *inputs = NULL;
-  if (!status) {
+  if (status == NULL) {
     status = begin(out, runtime, info, since, input_count, output_count, &inputs);
   }
-  for (size_t i = 0; i < input_count && !status; ++i) {
+  for (size_t i = 0; i < input_count && status == NULL; ++i) {
     bool present = false;
     status = describe_kernel_input(out, runtime, kernel, i, is_host_input(info, i), &inputs[i], &present);
     if (present) {
       list_input(out, i, &inputs[i]);
     }
   }
-  return status ? status : describe_attributes(out, runtime, (source){.kernel = kernel}, info);
+  return status != NULL ? status : describe_attributes(out, runtime, (source){.kernel = kernel}, info);
 }
 
 void leati_description_clear(leati_description *description, const leati_runtime *runtime) {

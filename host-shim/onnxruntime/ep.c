@@ -32,11 +32,11 @@ static const char *ORT_API_CALL ep_get_name(const OrtEp *self) {
 static OrtStatus *ORT_API_CALL ep_get_capability(OrtEp *base, const OrtGraph *graph, OrtEpGraphSupportInfo *support) {
   provider *self = (provider *)base;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "GetCapability");
-  if (!status) {
+  if (status == NULL) {
     const leati_capability_wishes wishes = {
         .whole = self->options.fallback_bans, .subgraphs = self->options.graph_path, .inputs = &self->inputs};
     status = leati_model_inputs_read(&self->inputs, self->head.device->runtime, graph);
-    if (!status) {
+    if (status == NULL) {
       status = leati_capability_tell(self->head.device, self->registry, graph, support, self->logger, &wishes,
                                      &self->findings);
     }
@@ -58,23 +58,23 @@ static OrtStatus *ORT_API_CALL ep_compile(OrtEp *base, const OrtGraph **graphs, 
   (void)ep_context_nodes;
   provider *self = (provider *)base;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "Compile");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
-  if (self->findings.unrunnable) {
+  if (self->findings.unrunnable != NULL) {
     status = leati_status(self->head.device->runtime, ORT_NOT_IMPLEMENTED, "%s", self->findings.unrunnable);
   }
   size_t made = 0;
-  while (made < count && !status) {
+  while (made < count && status == NULL) {
     status = leati_fused_subgraph_create(self->head.device, self->registry, &self->inputs, graphs[made],
                                          fused_nodes[made], self->logger, &out[made]);
-    made += !status;
+    made += status == NULL;
   }
-  if (!status) {
+  if (status == NULL) {
     status = leati_warm_up(self->head.device, &self->inputs, self->options.warm_shapes, self->logger, out, fused_nodes,
                            count);
   }
-  if (status) {
+  if (status != NULL) {
     release_subgraphs(out, made);
   }
   leati_trials_clear(&self->findings.trials, self->head.device->runtime);
@@ -93,7 +93,7 @@ static void ORT_API_CALL ep_release_node_compute_infos(OrtEp *self, OrtNodeCompu
 static OrtStatus *ORT_API_CALL ep_get_kernel_registry(OrtEp *base, const OrtKernelRegistry **out) {
   provider *self = (provider *)base;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "GetKernelRegistry");
-  if (!status) {
+  if (status == NULL) {
     status = leati_kernel_registry_kernels(self->registry, out);
     leati_ep_gate_leave();
   }
@@ -120,11 +120,11 @@ static OrtStatus *ORT_API_CALL ep_on_run_start(OrtEp *base, const OrtRunOptions 
   (void)run_options;
   provider *self = (provider *)base;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "Run");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   status = admit(self);
-  if (status) {
+  if (status != NULL) {
     /* ONNX Runtime calls ep_on_run_end() only for those that have started. */
     leati_ep_gate_leave();
     return status;
@@ -146,7 +146,7 @@ static OrtStatus *ORT_API_CALL ep_on_run_end(OrtEp *base, const OrtRunOptions *r
   (void)run_options;
   leati_shared_device *device = ((provider *)base)->head.device;
   OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, "Run");
-  if (!status) {
+  if (status == NULL) {
     status = leati_run_end(device, sync);
     register_gate_once();
     leati_ep_gate_leave();
@@ -160,7 +160,7 @@ static OrtStatus *ORT_API_CALL ep_create_sync_stream(OrtEp *base, const OrtMemor
   (void)memory;
   leati_shared_device *device = ((provider *)base)->head.device;
   OrtStatus *status = leati_ep_gate_enter_or_fail(device->runtime, "CreateSyncStreamForDevice");
-  if (!status) {
+  if (status == NULL) {
     status = leati_sync_stream_create(device, out);
     leati_ep_gate_leave();
   }
@@ -178,7 +178,7 @@ static OrtStatus *ORT_API_CALL ep_sync(OrtEp *base) {
   leati_shared_device *device = ((provider *)base)->head.device;
   const leati_runtime *runtime = device->runtime;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "Sync");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leat_device *opened = NULL;
@@ -195,7 +195,7 @@ static OrtStatus *ORT_API_CALL ep_create_profiler(OrtEp *base, OrtEpProfilerImpl
   const provider *self = (const provider *)base;
   *out = NULL;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->head.device->runtime, "CreateProfiler");
-  if (!status) {
+  if (status == NULL) {
     status = leati_ep_profiler_create(self->head.device, self->logger, out);
     leati_ep_gate_leave();
   }
@@ -214,7 +214,7 @@ static OrtStatus *ORT_API_CALL ep_get_default_memory_device(const OrtEp *base, c
 OrtStatus *leati_ep_create(leati_shared_device *device, leati_kernel_registry *registry, leati_session_options *options,
                            const OrtLogger *logger, OrtEp **out) {
   provider *self = calloc(1, sizeof(*self));
-  if (!self) {
+  if (self == NULL) {
     leati_session_options_clear(options);
     return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a session");
   }

@@ -42,10 +42,10 @@ OrtStatus *leati_ep_gate_enter_or_fail(const leati_runtime *runtime, const char 
   leat_error error = {.struct_size = sizeof(error)};
   OrtStatus *status = leati_status_from(runtime, runtime->leat->device->count(&count, &error), &error,
                                         LEATI_PROVIDER_NAME ": %s", call);
-  return status ? status
-                : leati_status(runtime, ORT_FAIL,
-                               LEATI_PROVIDER_NAME
-                               ": %s: this process is a child of fork(), in which the provider "
-                               "cannot work; start it anew instead, as spawn does",
-                               call);
+  return status != NULL ? status
+                        : leati_status(runtime, ORT_FAIL,
+                                       LEATI_PROVIDER_NAME
+                                       ": %s: this process is a child of fork(), in which the provider "
+                                       "cannot work; start it anew instead, as spawn does",
+                                       call);
 }

@@ -36,7 +36,7 @@ static void make_plain(char *text) {
   if (*text == '{' || *text == '[') {
     *text = '(';
   }
-  for (; *text; ++text) {
+  for (; *text != '\0'; ++text) {
     const unsigned char c = (unsigned char)*text;
     *text = c == '"' ? '\'' : c == '\\' ? '/' : c < 0x20u || c == 0x7fu ? ' ' : *text;
   }
@@ -47,7 +47,7 @@ static void make_plain(char *text) {
 /* Gives ONNX Runtime what has gathered. */
 static void deliver(delivery *it) {
   const OrtEpApi *api = it->self->device->runtime->ep;
-  if (it->count != 0 && !it->status) {
+  if (it->count != 0 && it->status == NULL) {
     it->status =
         api->ProfilingEventsContainer_AddEvents(it->container, (const OrtProfilingEvent *const *)it->events, it->count);
   }
@@ -59,7 +59,7 @@ static void deliver(delivery *it) {
 /* Makes an event of a step: for as long as it kept its lane busy, because events of one row must not overlap. */
 static void add_step(void *context, leat_profile_record *record, const leati_span *span) {
   delivery *it = context;
-  if (it->status) {
+  if (it->status != NULL) {
     return;
   }
   const char *keys[6] = {"ort_correlation_id", "launch", "step", "duration_ns"};
@@ -71,11 +71,11 @@ static void add_step(void *context, leat_profile_record *record, const leati_spa
     snprintf(numbers[count], sizeof(numbers[count]), "%" PRIu64, wanted[count]);
     values[count] = numbers[count];
   }
-  if (span->name) {
+  if (span->name != NULL) {
     keys[count] = "ort_event_name";
     values[count++] = span->name;
   }
-  if (record->name[0]) {
+  if (record->name[0] != '\0') {
     make_plain(record->name);
     keys[count] = "node_name";
     values[count++] = record->name;
@@ -88,7 +88,7 @@ static void add_step(void *context, leat_profile_record *record, const leati_spa
   it->status = it->self->device->runtime->ep->CreateProfilingEvent(
       OrtProfilingEventCategory_KERNEL, -1, (int32_t)record->lane, record->op, begin_us, end_us - begin_us, keys,
       values, count, &it->events[it->count]);
-  if (!it->status && ++it->count == BATCH) {
+  if (it->status == NULL && ++it->count == BATCH) {
     deliver(it);
   }
 }
@@ -106,7 +106,7 @@ static OrtStatus *ORT_API_CALL profiler_start(OrtEpProfilerImpl *base, int64_t o
   profiler *self = (profiler *)base;
   const leati_runtime *runtime = self->device->runtime;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "StartProfiling");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leat_device *opened = NULL;
@@ -138,12 +138,12 @@ static char *name_of(const leati_runtime *runtime, const OrtProfilingEvent *even
   const char *name = NULL;
   if (!leati_status_drop(runtime, runtime->ep->ProfilingEvent_GetCategory(event, &category)) ||
       !leati_status_drop(runtime, runtime->ep->ProfilingEvent_GetArgValue(event, "provider", &provider)) ||
-      !leati_status_drop(runtime, runtime->ep->ProfilingEvent_GetName(event, &name)) || !name ||
-      (category == OrtProfilingEventCategory_NODE && provider && strcmp(provider, LEATI_PROVIDER_NAME) != 0)) {
+      !leati_status_drop(runtime, runtime->ep->ProfilingEvent_GetName(event, &name)) || name == NULL ||
+      (category == OrtProfilingEventCategory_NODE && provider != NULL && strcmp(provider, LEATI_PROVIDER_NAME) != 0)) {
     return NULL;
   }
   char *copy = strdup(name);
-  if (copy) {
+  if (copy != NULL) {
     make_plain(copy);
   }
   return copy;
@@ -163,11 +163,11 @@ static OrtStatus *ORT_API_CALL profiler_end(OrtEpProfilerImpl *base, OrtProfilin
   profiler *self = (profiler *)base;
   const leati_runtime *runtime = self->device->runtime;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "EndProfiling");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leat_device *opened = opened_of(self);
-  if (opened) {
+  if (opened != NULL) {
     /* Work of Runs that nobody waited for has its times then. Its failure is theirs. */
     runtime->leat->device->synchronize(opened, NULL);
     delivery it = {.self = self, .container = container};
@@ -194,7 +194,7 @@ static void ORT_API_CALL profiler_release(OrtEpProfilerImpl *base) {
     return;
   }
   leat_device *opened = opened_of(self);
-  if (opened) {
+  if (opened != NULL) {
     (void)leati_collector_end(&self->device->collector, self->device->runtime->leat->profiler, opened, &self->profile,
                               NULL, NULL);
   }
@@ -204,7 +204,7 @@ static void ORT_API_CALL profiler_release(OrtEpProfilerImpl *base) {
 
 OrtStatus *leati_ep_profiler_create(leati_shared_device *device, const OrtLogger *logger, OrtEpProfilerImpl **out) {
   profiler *self = calloc(1, sizeof(*self));
-  if (!self) {
+  if (self == NULL) {
     return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a profiler");
   }
   self->base = (OrtEpProfilerImpl){

@@ -73,16 +73,16 @@ static void end_hold(void *hold) {
 static OrtStatus *describe_devices(factory *self, const OrtHardwareDevice *const *devices, size_t device_count,
                                    OrtEpDevice **out, size_t max, size_t *out_count) {
   const OrtHardwareDevice **left = calloc(device_count + 1, sizeof(*left));
-  if (!left) {
+  if (left == NULL) {
     return leati_status(&self->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the devices");
   }
   memcpy(left, devices, device_count * sizeof(*left));
   OrtStatus *status = NULL;
-  for (uint32_t i = 0; i < self->device_count && *out_count < max && !status; ++i) {
+  for (uint32_t i = 0; i < self->device_count && *out_count < max && status == NULL; ++i) {
     status = leati_hardware_describe(&self->devices[i], &self->base, left, device_count, &out[*out_count]);
-    *out_count += !status;
+    *out_count += status == NULL;
   }
-  if (status) {
+  if (status != NULL) {
     while (*out_count != 0) {
       self->runtime.ep->ReleaseEpDevice(out[--*out_count]);
     }
@@ -98,7 +98,7 @@ static OrtStatus *ORT_API_CALL factory_get_supported_devices(OrtEpFactory *base,
   factory *self = (factory *)base;
   *out_count = 0;
   OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "GetSupportedDevices");
-  if (!status) {
+  if (status == NULL) {
     status = describe_devices(self, devices, device_count, out, max, out_count);
     leati_ep_gate_leave();
   }
@@ -119,8 +119,8 @@ static leati_shared_device *device_by_index(factory *self, uint32_t index) {
 
 /* The device behind one that a session was given. */
 static leati_shared_device *device_of(factory *self, const OrtKeyValuePairs *metadata) {
-  const char *index = metadata ? self->runtime.ort->GetKeyValue(metadata, LEATI_DEVICE_INDEX_KEY) : NULL;
-  return index ? device_by_index(self, (uint32_t)strtoul(index, NULL, 10)) : NULL;
+  const char *index = metadata != NULL ? self->runtime.ort->GetKeyValue(metadata, LEATI_DEVICE_INDEX_KEY) : NULL;
+  return index != NULL ? device_by_index(self, (uint32_t)strtoul(index, NULL, 10)) : NULL;
 }
 
 /* The one among the session's devices that it runs on: the first, or the one its option names. */
@@ -128,20 +128,20 @@ static OrtStatus *choose_device(factory *self, const OrtKeyValuePairs *const *me
                                 const char *wanted, const OrtLogger *logger, leati_shared_device **out) {
   leati_shared_device *first = NULL;
   *out = NULL;
-  for (size_t i = 0; i < count && !*out; ++i) {
+  for (size_t i = 0; i < count && *out == NULL; ++i) {
     leati_shared_device *device = device_of(self, metadata[i]);
-    first = first ? first : device;
-    if (device && (!wanted || leati_shared_device_matches(device, wanted))) {
+    first = first != NULL ? first : device;
+    if (device != NULL && (wanted == NULL || leati_shared_device_matches(device, wanted))) {
       *out = device;
     }
   }
-  if (!first) {
+  if (first == NULL) {
     return leati_status(&self->runtime, ORT_INVALID_ARGUMENT,
                         LEATI_PROVIDER_NAME
                         ": the session was given no device of Leat; give it one of those that "
                         "GetEpDevices lists under this name");
   }
-  if (!*out) {
+  if (*out == NULL) {
     char uuid[37];
     leati_shared_device_uuid_text(first->info.uuid, uuid);
     return leati_status(&self->runtime, ORT_INVALID_ARGUMENT,
@@ -166,16 +166,16 @@ static OrtStatus *ORT_API_CALL factory_create_ep(OrtEpFactory *base, const OrtHa
   factory *self = (factory *)base;
   *out = NULL;
   OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateEp");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leati_session_options options = {0};
   leati_shared_device *device = NULL;
   status = leati_session_options_read(&options, &self->runtime, session, logger);
-  if (!status) {
+  if (status == NULL) {
     status = choose_device(self, metadata, count, options.device, logger, &device);
   }
-  if (!status) {
+  if (status == NULL) {
     status = leati_ep_create(device, &self->registry, &options, logger, out);
   }
   leati_session_options_clear(&options);
@@ -185,7 +185,7 @@ static OrtStatus *ORT_API_CALL factory_create_ep(OrtEpFactory *base, const OrtHa
 
 static void ORT_API_CALL factory_release_ep(OrtEpFactory *base, OrtEp *ep) {
   (void)base;
-  if (ep && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
+  if (ep != NULL && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     leati_ep_destroy(ep);
     leati_ep_gate_leave();
   }
@@ -204,23 +204,23 @@ static OrtStatus *ORT_API_CALL factory_create_allocator(OrtEpFactory *base, cons
   factory *self = (factory *)base;
   *out = NULL;
   OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateAllocator");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   int index = -1;
   leati_shared_device *device = NULL;
   status = self->runtime.ort->MemoryInfoGetId(info, &index);
-  if (!status) {
+  if (status == NULL) {
     device = self->runtime.ort->MemoryInfoGetVendorId(info) == LEATI_VENDOR_ID && index >= 0
                  ? device_by_index(self, (uint32_t)index)
                  : NULL;
     const OrtMemoryDevice *memory = self->runtime.ep->MemoryInfo_GetMemoryDevice(info);
     const bool host = self->runtime.ep->MemoryDevice_GetMemoryType(memory) == OrtDeviceMemoryType_HOST_ACCESSIBLE;
     const leati_allocator_owner owner = {.gone = end_hold, .owner = self};
-    status = device && (!host || device->host_info) ? leati_allocator_create(device, host, owner, out)
-                                                    : unknown_memory(self);
+    status = device != NULL && (!host || device->host_info != NULL) ? leati_allocator_create(device, host, owner, out)
+                                                                    : unknown_memory(self);
   }
-  if (!status) {
+  if (status == NULL) {
     atomic_fetch_add_explicit(&self->holds, 1, memory_order_relaxed);
   }
   leati_ep_gate_leave();
@@ -229,7 +229,7 @@ static OrtStatus *ORT_API_CALL factory_create_allocator(OrtEpFactory *base, cons
 
 static void ORT_API_CALL factory_release_allocator(OrtEpFactory *base, OrtAllocator *allocator) {
   (void)base;
-  if (allocator && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
+  if (allocator != NULL && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     leati_allocator_destroy(allocator);
     leati_ep_gate_leave();
   }
@@ -239,7 +239,7 @@ static OrtStatus *ORT_API_CALL factory_create_data_transfer(OrtEpFactory *base, 
   factory *self = (factory *)base;
   *out = NULL;
   OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateDataTransfer");
-  if (!status) {
+  if (status == NULL) {
     status = leati_transfer_create(self->devices, self->device_count, &self->runtime, out);
     leati_ep_gate_leave();
   }
@@ -257,13 +257,13 @@ static OrtStatus *ORT_API_CALL factory_create_sync_stream(OrtEpFactory *base, co
   factory *self = (factory *)base;
   *out = NULL;
   OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateSyncStreamForDevice");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leati_shared_device *device = self->runtime.ep->MemoryDevice_GetVendorId(memory) == LEATI_VENDOR_ID
                                     ? device_by_index(self, self->runtime.ep->MemoryDevice_GetDeviceId(memory))
                                     : NULL;
-  status = device ? leati_sync_stream_create(device, out) : unknown_memory(self);
+  status = device != NULL ? leati_sync_stream_create(device, out) : unknown_memory(self);
   leati_ep_gate_leave();
   return status;
 }
@@ -274,11 +274,11 @@ static OrtStatus *ORT_API_CALL factory_create_importer(OrtEpFactory *base, const
   factory *self = (factory *)base;
   *out = NULL;
   OrtStatus *status = leati_ep_gate_enter_or_fail(&self->runtime, "CreateExternalResourceImporterForDevice");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leati_shared_device *device = device_of(self, self->runtime.ort->EpDevice_EpMetadata(ep_device));
-  status = device ? leati_importer_create(device, ep_device, out) : unknown_memory(self);
+  status = device != NULL ? leati_importer_create(device, ep_device, out) : unknown_memory(self);
   leati_ep_gate_leave();
   return status;
 }
@@ -319,9 +319,9 @@ static OrtStatus *find_devices(factory *self) {
                   error.message);
   }
   OrtStatus *status = NULL;
-  for (uint32_t i = 0; i < count && i < DEVICE_MAX && !status; ++i) {
+  for (uint32_t i = 0; i < count && i < DEVICE_MAX && status == NULL; ++i) {
     status = leati_shared_device_init(&self->devices[i], runtime, i);
-    self->device_count += !status;
+    self->device_count += status == NULL;
   }
   return status;
 }
@@ -329,11 +329,11 @@ static OrtStatus *find_devices(factory *self) {
 static OrtStatus *factory_create(const OrtApiBase *base, const OrtLogger *logger, OrtEpFactory **out) {
   leati_runtime runtime;
   OrtStatus *status = leati_runtime_init(&runtime, base, logger);
-  if (status || !runtime.ort) {
+  if (status != NULL || runtime.ort == NULL) {
     return status;
   }
   factory *self = calloc(1, sizeof(*self));
-  if (!self) {
+  if (self == NULL) {
     return leati_status(&runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory");
   }
   self->runtime = runtime;
@@ -344,7 +344,7 @@ static OrtStatus *factory_create(const OrtApiBase *base, const OrtLogger *logger
     return leati_status(&runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a lock");
   }
   status = find_devices(self);
-  if (status) {
+  if (status != NULL) {
     factory_free(self);
     return status;
   }
@@ -364,7 +364,7 @@ OrtStatus *CreateEpFactories(const char *registered_name, const OrtApiBase *base
   /* Drivers have been loaded by now, and have registered their own exit handlers, which ours has to run before. */
   leati_ep_gate_register();
   leati_ep_gate_leave();
-  if (made) {
+  if (made != NULL) {
     factories[0] = made;
     *out_count = 1;
   }
@@ -372,7 +372,7 @@ OrtStatus *CreateEpFactories(const char *registered_name, const OrtApiBase *base
 }
 
 OrtStatus *ReleaseEpFactory(OrtEpFactory *factory_base) {
-  if (factory_base && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
+  if (factory_base != NULL && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     end_hold(factory_base);
     leati_ep_gate_leave();
   }

@@ -45,7 +45,7 @@ static bool is_known_domain(const char *domain) {
 
 static const char *name_of(trial *self, const char *kind, size_t node, size_t index) {
   char *name = leati_scratch_alloc(&self->scratch, NAME_SIZE, 1);
-  if (name) {
+  if (name != NULL) {
     snprintf(name, NAME_SIZE, "%s %zu of node %zu", kind, index, node);
   }
   return name;
@@ -64,11 +64,11 @@ static bool copy_values(trial *self, const char *kind, size_t node, const OrtVal
     const OrtTypeInfo *type = NULL;
     enum ONNXType form = ONNX_TYPE_UNKNOWN;
     names[i] = "";
-    if (!from[i] || !done(self, ort->GetValueInfoName(from[i], &name)) || !name || !*name) {
+    if (from[i] == NULL || !done(self, ort->GetValueInfoName(from[i], &name)) || name == NULL || *name == '\0') {
       continue;
     }
     names[i] = name_of(self, kind, node, i);
-    if (!names[i] || !done(self, ort->GetValueInfoTypeInfo(from[i], &type)) || !type ||
+    if (names[i] == NULL || !done(self, ort->GetValueInfoTypeInfo(from[i], &type)) || type == NULL ||
         !done(self, ort->GetOnnxTypeFromTypeInfo(type, &form)) || form != ONNX_TYPE_TENSOR ||
         !done(self, self->editor->CreateValueInfo(names[i], type, &to->values[to->count]))) {
       return false;
@@ -97,7 +97,7 @@ static bool copy_attribute(trial *self, const OrtOpAttr *from, OrtOpAttr **to) {
   /* Asked with no room, this fails unless the list is empty, and says how much room is needed. */
   (void)done(self, ort->ReadOpAttr(from, type, NULL, 0, &size));
   void *data = leati_scratch_alloc(&self->scratch, size + 1, 1);
-  return data && (size == 0 || done(self, ort->ReadOpAttr(from, type, data, size, &size))) &&
+  return data != NULL && (size == 0 || done(self, ort->ReadOpAttr(from, type, data, size, &size))) &&
          done(self, ort->CreateOpAttr(name, data, (int)(size / element), type, to));
 }
 
@@ -108,11 +108,11 @@ static bool copy_attributes(trial *self, const OrtNode *from, OrtOpAttr ***out, 
   }
   const OrtOpAttr **attributes = leati_scratch_alloc(&self->scratch, *out_count, sizeof(*attributes));
   *out = leati_scratch_alloc(&self->scratch, *out_count, sizeof(**out));
-  bool right =
-      attributes && *out && (*out_count == 0 || done(self, ort->Node_GetAttributes(from, attributes, *out_count)));
+  bool right = attributes != NULL && *out != NULL &&
+               (*out_count == 0 || done(self, ort->Node_GetAttributes(from, attributes, *out_count)));
   for (size_t i = 0; i < *out_count && right; ++i) {
     /* An optional one that is not set has no handle. */
-    right = !attributes[i] || copy_attribute(self, attributes[i], &(*out)[i]);
+    right = attributes[i] == NULL || copy_attribute(self, attributes[i], &(*out)[i]);
   }
   return right;
 }
@@ -139,7 +139,7 @@ static bool read_original(trial *self, const OrtNode *node, original *out) {
   }
   out->inputs = leati_scratch_alloc(&self->scratch, out->input_count, sizeof(*out->inputs));
   out->outputs = leati_scratch_alloc(&self->scratch, out->output_count, sizeof(*out->outputs));
-  return out->inputs && out->outputs &&
+  return out->inputs != NULL && out->outputs != NULL &&
          (out->input_count == 0 || done(self, ort->Node_GetInputs(node, out->inputs, out->input_count))) &&
          (out->output_count == 0 || done(self, ort->Node_GetOutputs(node, out->outputs, out->output_count)));
 }
@@ -160,15 +160,15 @@ static bool add_node(trial *self, const original *from, size_t index) {
   OrtOpAttr **attributes = NULL;
   size_t attribute_count = 0;
   OrtNode *node = NULL;
-  bool added = names && name &&
+  bool added = names != NULL && name != NULL &&
                copy_values(self, "input", index, from->inputs, from->input_count, names, &self->inputs) &&
                copy_values(self, "output", index, from->outputs, from->output_count, names + from->input_count,
                            &self->outputs) &&
                copy_attributes(self, from->node, &attributes, &attribute_count);
   size_t set = 0;
-  for (size_t i = 0; i < attribute_count && attributes; ++i) {
+  for (size_t i = 0; i < attribute_count && attributes != NULL; ++i) {
     OrtOpAttr *attribute = attributes[i];
-    if (attribute) {
+    if (attribute != NULL) {
       attributes[i] = NULL;
       attributes[set++] = attribute;
     }
@@ -204,7 +204,7 @@ static bool make_model(trial *self, const OrtGraph *original_graph) {
   const char **names = leati_scratch_alloc(&self->scratch, count, sizeof(*names));
   int64_t *versions = leati_scratch_alloc(&self->scratch, count, sizeof(*versions));
   int *numbers = leati_scratch_alloc(&self->scratch, count, sizeof(*numbers));
-  if (!names || !versions || !numbers ||
+  if (names == NULL || versions == NULL || numbers == NULL ||
       !done(self, ort->Graph_GetOperatorSets(original_graph, names, versions, count))) {
     return false;
   }
@@ -252,7 +252,7 @@ static verdict try_session(trial *self) {
       done(self, ort->SetSessionLogSeverityLevel(options, ORT_LOGGING_LEVEL_FATAL)) &&
       done(self, ort->SetSessionGraphOptimizationLevel(options, ORT_DISABLE_ALL))) {
     OrtStatus *status = self->editor->CreateSessionFromModel(environment, self->model, options, &session);
-    said = !status ? RUNS : ort->GetErrorCode(status) == ORT_NOT_IMPLEMENTED ? LACKS : UNDECIDED;
+    said = status == NULL ? RUNS : ort->GetErrorCode(status) == ORT_NOT_IMPLEMENTED ? LACKS : UNDECIDED;
     leati_status_drop(self->runtime, status);
   }
   ort->ReleaseSession(session);
@@ -276,7 +276,7 @@ static verdict try_nodes(const leati_runtime *runtime, const OrtGraph *graph, co
   trial self = {.runtime = runtime, .editor = runtime->ort->GetModelEditorApi()};
   original *originals = leati_scratch_alloc(&self.scratch, count, sizeof(*originals));
   size_t read = 0, inputs = 0, outputs = 0;
-  for (size_t i = 0; i < count && originals; ++i) {
+  for (size_t i = 0; i < count && originals != NULL; ++i) {
     if (read_original(&self, nodes[i], &originals[read])) {
       inputs += originals[read].input_count;
       outputs += originals[read++].output_count;
@@ -285,7 +285,7 @@ static verdict try_nodes(const leati_runtime *runtime, const OrtGraph *graph, co
   self.inputs.values = leati_scratch_alloc(&self.scratch, inputs, sizeof(*self.inputs.values));
   self.outputs.values = leati_scratch_alloc(&self.scratch, outputs, sizeof(*self.outputs.values));
   size_t added = 0;
-  if (self.editor && read != 0 && self.inputs.values && self.outputs.values &&
+  if (self.editor != NULL && read != 0 && self.inputs.values != NULL && self.outputs.values != NULL &&
       done(&self, self.editor->CreateGraph(&self.graph))) {
     for (size_t i = 0; i < read; ++i) {
       added += add_node(&self, &originals[i], i);
@@ -314,8 +314,9 @@ static bool refuses_input(trial *self, const original *node) {
     const size_t input = refused_inputs[i].input;
     const char *name = NULL;
     if (strcmp(node->domain, refused_inputs[i].domain) == 0 && strcmp(node->type, refused_inputs[i].type) == 0 &&
-        self->runtime->release <= refused_inputs[i].newest && input < node->input_count && node->inputs[input] &&
-        done(self, self->runtime->ort->GetValueInfoName(node->inputs[input], &name)) && name && *name) {
+        self->runtime->release <= refused_inputs[i].newest && input < node->input_count &&
+        node->inputs[input] != NULL && done(self, self->runtime->ort->GetValueInfoName(node->inputs[input], &name)) &&
+        name != NULL && *name != '\0') {
       return true;
     }
   }
@@ -367,7 +368,7 @@ static bool has_expected_build(const leati_runtime *runtime) {
   for (int i = 0; i < count && expected; ++i) {
     expected = is_expected(names[i]);
   }
-  if (names) {
+  if (names != NULL) {
     leati_status_drop(runtime, runtime->ort->ReleaseAvailableProviders(names, count));
   }
   return expected;

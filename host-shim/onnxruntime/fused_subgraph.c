@@ -64,8 +64,8 @@ static void describe_fusions(const leati_compute_target *target, char *text, siz
     return;
   }
   for (uint32_t i = 0; i < count && i < FUSIONS_MAX && used < size; ++i) {
-    if (list[i].count) {
-      used += (size_t)snprintf(text + used, size - used, "%s %s %u", used ? "," : "; rewritten:", list[i].name,
+    if (list[i].count != 0) {
+      used += (size_t)snprintf(text + used, size - used, "%s %s %u", used != 0 ? "," : "; rewritten:", list[i].name,
                                list[i].count);
     }
   }
@@ -76,8 +76,8 @@ static void log_graph(const leati_compute_target *target, const OrtLogger *logge
   const leati_runtime *runtime = target->runtime;
   leat_graph_info info = {.struct_size = sizeof(info)};
   char fusions[512];
-  if (!target->graph || !leati_ort_log_wanted(runtime, logger, ORT_LOGGING_LEVEL_INFO) ||
-      runtime->leat->graph->info(target->graph, &info, NULL) != LEAT_OK || !info.plan_count) {
+  if (target->graph == NULL || !leati_ort_log_wanted(runtime, logger, ORT_LOGGING_LEVEL_INFO) ||
+      runtime->leat->graph->info(target->graph, &info, NULL) != LEAT_OK || info.plan_count == 0) {
     return;
   }
   describe_fusions(target, fusions, sizeof(fusions));
@@ -97,7 +97,7 @@ static OrtStatus *build(leati_compute_target *target, const leat_graph_desc *gra
   target->output_count = graph->output_count;
   target->label = make_label(graph);
   target->wanted = calloc(graph->output_count + 1u, sizeof(*target->wanted));
-  if (!target->label || !target->wanted) {
+  if (target->label == NULL || target->wanted == NULL) {
     return leati_status(runtime, ORT_FAIL, "out of memory for a fused subgraph");
   }
   for (uint32_t i = 0; i < graph->output_count; ++i) {
@@ -117,7 +117,7 @@ OrtStatus *leati_fused_subgraph_create(leati_shared_device *device, const leati_
                                        const OrtLogger *logger, OrtNodeComputeInfo **out) {
   const leati_runtime *runtime = device->runtime;
   subgraph *self = calloc(1, sizeof(*self));
-  if (!self) {
+  if (self == NULL) {
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a fused subgraph");
   }
   self->base = (OrtNodeComputeInfo){.ort_version_supported = runtime->version,
@@ -128,16 +128,16 @@ OrtStatus *leati_fused_subgraph_create(leati_shared_device *device, const leati_
   leati_shape_cache_begin(&self->target.shapes);
   leati_graph_description description = {0};
   OrtStatus *status = leati_graph_description_read(&description, registry, inputs, graph, fused);
-  if (!status) {
+  if (status == NULL) {
     status = build(&self->target, &description.graph);
   }
-  if (!status) {
+  if (status == NULL) {
     log_nodes(&self->target, logger, &description.graph);
   }
   leati_graph_description_clear(&description, runtime);
-  if (status) {
+  if (status != NULL) {
     status = leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": %s",
-                                 self->target.label ? self->target.label : "a fused subgraph of nodes");
+                                 self->target.label != NULL ? self->target.label : "a fused subgraph of nodes");
     leati_fused_subgraph_destroy(&self->base);
     return status;
   }
@@ -149,7 +149,7 @@ OrtStatus *leati_fused_subgraph_create(leati_shared_device *device, const leati_
 /* Puts a graph among those that are kept, which takes it over. */
 static bool keep(leati_trials *trials, leat_graph *graph) {
   leat_graph **graphs = realloc(trials->graphs, (trials->count + 1) * sizeof(leat_graph *));
-  if (!graphs) {
+  if (graphs == NULL) {
     return false;
   }
   graphs[trials->count++] = graph;
@@ -174,7 +174,7 @@ OrtStatus *leati_fused_subgraph_try(leati_shared_device *device, const leati_ker
   leati_graph_description description = {0};
   *out_possible = false;
   OrtStatus *status = leati_graph_description_of_nodes(&description, registry, inputs, nodes, count);
-  if (!status) {
+  if (status == NULL) {
     int32_t code = leati_shared_device_open(device, &opened, why);
     if (code == LEAT_OK) {
       code = runtime->leat->graph->build(opened, &description.graph, &graph, why);
@@ -185,7 +185,7 @@ OrtStatus *leati_fused_subgraph_try(leati_shared_device *device, const leati_ker
     }
   }
   leati_graph_description_clear(&description, runtime);
-  if (graph && !keep(trials, graph)) {
+  if (graph != NULL && !keep(trials, graph)) {
     runtime->leat->graph->destroy(graph, NULL);
   }
   return status;
@@ -198,7 +198,7 @@ const leat_graph *leati_fused_subgraph_graph(const OrtNodeComputeInfo *info, con
 }
 
 void leati_fused_subgraph_destroy(OrtNodeComputeInfo *info) {
-  if (info) {
+  if (info != NULL) {
     log_graph(&((subgraph *)info)->target, NULL);
     leati_compute_target_clear(&((subgraph *)info)->target);
     free(info);

@@ -8,14 +8,14 @@
 static bool same_address(const leati_shared_device *device, const OrtHardwareDevice *hardware) {
   const OrtApi *ort = device->runtime->ort;
   const char *address = ort->GetKeyValue(ort->HardwareDevice_Metadata(hardware), "pci_bus_id");
-  return address && device->info.pci_bus_id[0] && strcasecmp(address, device->info.pci_bus_id) == 0;
+  return address != NULL && device->info.pci_bus_id[0] != '\0' && strcasecmp(address, device->info.pci_bus_id) == 0;
 }
 
 /* Whether two devices are of the same model, where nothing says that they are two of them. */
 static bool same_model(const leati_shared_device *device, const OrtHardwareDevice *hardware) {
   const OrtApi *ort = device->runtime->ort;
   const char *address = ort->GetKeyValue(ort->HardwareDevice_Metadata(hardware), "pci_bus_id");
-  return !(address && device->info.pci_bus_id[0]) && !(device->info.flags & LEAT_DEVICE_SOFTWARE) &&
+  return !(address != NULL && device->info.pci_bus_id[0] != '\0') && !(device->info.flags & LEAT_DEVICE_SOFTWARE) &&
          ort->HardwareDevice_Type(hardware) == OrtHardwareDeviceType_GPU &&
          ort->HardwareDevice_VendorId(hardware) == device->info.vendor_id &&
          ort->HardwareDevice_DeviceId(hardware) == device->info.device_id;
@@ -27,7 +27,7 @@ static const OrtHardwareDevice *take_hardware(const leati_shared_device *device,
   bool (*const ways[])(const leati_shared_device *, const OrtHardwareDevice *) = {same_address, same_model};
   for (size_t way = 0; way < sizeof(ways) / sizeof(ways[0]); ++way) {
     for (size_t i = 0; i < count; ++i) {
-      if (hardware[i] && ways[way](device, hardware[i])) {
+      if (hardware[i] != NULL && ways[way](device, hardware[i])) {
         const OrtHardwareDevice *found = hardware[i];
         hardware[i] = NULL;
         return found;
@@ -53,7 +53,7 @@ static void add_facts(const leati_shared_device *device, OrtKeyValuePairs *pairs
   snprintf(text, sizeof(text), "%llu", (unsigned long long)info->memory_size);
   ort->AddKeyValuePair(pairs, "leat_memory_size", text);
   ort->AddKeyValuePair(pairs, "leat_software", info->flags & LEAT_DEVICE_SOFTWARE ? "1" : "0");
-  if (info->pci_bus_id[0]) {
+  if (info->pci_bus_id[0] != '\0') {
     ort->AddKeyValuePair(pairs, "pci_bus_id", info->pci_bus_id);
   }
 }
@@ -64,29 +64,29 @@ OrtStatus *leati_hardware_describe(leati_shared_device *device, OrtEpFactory *fa
   const OrtHardwareDevice *found = take_hardware(device, hardware, hardware_count);
   OrtKeyValuePairs *facts = NULL;
   runtime->ort->CreateKeyValuePairs(&facts);
-  if (!facts) {
+  if (facts == NULL) {
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory");
   }
   add_facts(device, facts);
   OrtStatus *status = NULL;
-  if (!found && !device->created) {
+  if (found == NULL && device->created == NULL) {
     /* What ONNX Runtime did not find is a software driver, or a card that /sys does not show. */
     status = runtime->ep->CreateHardwareDevice(OrtHardwareDeviceType_GPU, device->info.vendor_id,
                                                device->info.device_id, "Leat", facts, &device->created);
   }
   OrtEpDevice *made = NULL;
-  if (!status) {
-    status = runtime->ep->CreateEpDevice(factory, found ? found : device->created, facts, NULL, &made);
+  if (status == NULL) {
+    status = runtime->ep->CreateEpDevice(factory, found != NULL ? found : device->created, facts, NULL, &made);
   }
-  if (!status) {
+  if (status == NULL) {
     status = runtime->ep->EpDevice_AddAllocatorInfo(made, device->memory_info);
   }
-  if (!status && device->host_info) {
+  if (status == NULL && device->host_info != NULL) {
     status = runtime->ep->EpDevice_AddAllocatorInfo(made, device->host_info);
   }
   runtime->ort->ReleaseKeyValuePairs(facts);
-  if (status) {
-    if (made) {
+  if (status != NULL) {
+    if (made != NULL) {
       runtime->ep->ReleaseEpDevice(made);
     }
     return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": device %u (%s)", device->info.index,

@@ -73,7 +73,7 @@ static bool ORT_API_CALL importer_can_import_memory(const OrtExternalResourceImp
 
 static void release_memory(OrtExternalMemoryHandle *base) {
   memory_handle *handle = (memory_handle *)base;
-  if (!handle || leati_ep_gate_enter() != LEATI_GATE_OPEN) {
+  if (handle == NULL || leati_ep_gate_enter() != LEATI_GATE_OPEN) {
     return;
   }
   const leati_runtime *runtime = handle->device->runtime;
@@ -113,7 +113,7 @@ static OrtStatus *import_memory(importer *self, const OrtExternalMemoryDescripto
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": importing memory");
   }
   memory_handle *made = calloc(1, sizeof(*made));
-  if (!made) {
+  if (made == NULL) {
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an imported memory");
   }
   const leat_external_memory memory = {.struct_size = sizeof(memory),
@@ -144,7 +144,7 @@ static OrtStatus *ORT_API_CALL importer_import_memory(OrtExternalResourceImporte
   importer *self = (importer *)base;
   *out = NULL;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->device->runtime, "ImportMemory");
-  if (!status) {
+  if (status == NULL) {
     status = import_memory(self, desc, out);
     leati_ep_gate_leave();
   }
@@ -165,7 +165,7 @@ static OrtStatus *ORT_API_CALL importer_create_tensor(OrtExternalResourceImporte
   const leati_runtime *runtime = self->device->runtime;
   *out = NULL;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "CreateTensorFromMemory");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   /* What lies behind the offsets; ONNX Runtime refuses a tensor that is larger. */
@@ -199,7 +199,7 @@ static bool ORT_API_CALL importer_can_import_semaphore(const OrtExternalResource
 
 static void release_semaphore(OrtExternalSemaphoreHandle *base) {
   semaphore_handle *handle = (semaphore_handle *)base;
-  if (handle && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
+  if (handle != NULL && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     handle->device->runtime->leat->external->destroy_semaphore(handle->semaphore, NULL);
     free(handle);
     leati_ep_gate_leave();
@@ -227,7 +227,7 @@ static OrtStatus *import_semaphore(importer *self, const OrtExternalSemaphoreDes
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": importing a semaphore");
   }
   semaphore_handle *made = calloc(1, sizeof(*made));
-  if (!made) {
+  if (made == NULL) {
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an imported semaphore");
   }
   const int fd = copy_of(desc->native_handle);
@@ -256,7 +256,7 @@ static OrtStatus *ORT_API_CALL importer_import_semaphore(OrtExternalResourceImpo
   importer *self = (importer *)base;
   *out = NULL;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->device->runtime, "ImportSemaphore");
-  if (!status) {
+  if (status == NULL) {
     status = import_semaphore(self, desc, out);
     leati_ep_gate_leave();
   }
@@ -276,11 +276,11 @@ static OrtStatus *put(importer *self, OrtExternalSemaphoreHandle *base, OrtSyncS
   const leati_runtime *runtime = self->device->runtime;
   const char *const call = signal ? "SignalSemaphore" : "WaitSemaphore";
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, call);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   const leati_sync_stream *ours = leati_sync_stream_of(runtime, stream);
-  if (!ours || ours->device != self->device) {
+  if (ours == NULL || ours->device != self->device) {
     status = leati_status(runtime, ORT_INVALID_ARGUMENT, LEATI_PROVIDER_NAME ": %s: the stream is none of device %u",
                           call, self->device->info.index);
   } else {
@@ -288,7 +288,7 @@ static OrtStatus *put(importer *self, OrtExternalSemaphoreHandle *base, OrtSyncS
     leat_error error = {.struct_size = sizeof(error)};
     bool in_run = false;
     status = leati_run_note(self->device, ours->handle, false, &in_run);
-    if (!status) {
+    if (status == NULL) {
       status = leati_status_from(
           runtime, (signal ? external->signal : external->wait)(ours->handle, handle->semaphore, value, &error), &error,
           LEATI_PROVIDER_NAME ": %s", call);
@@ -314,7 +314,7 @@ static OrtStatus *ORT_API_CALL importer_signal_semaphore(OrtExternalResourceImpo
  */
 
 static void ORT_API_CALL importer_release(OrtExternalResourceImporterImpl *self) {
-  if (self && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
+  if (self != NULL && leati_ep_gate_enter() == LEATI_GATE_OPEN) {
     free((importer *)self);
     leati_ep_gate_leave();
   }
@@ -323,7 +323,7 @@ static void ORT_API_CALL importer_release(OrtExternalResourceImporterImpl *self)
 OrtStatus *leati_importer_create(leati_shared_device *device, const OrtEpDevice *ep_device,
                                  OrtExternalResourceImporterImpl **out) {
   importer *made = calloc(1, sizeof(*made));
-  if (!made) {
+  if (made == NULL) {
     return leati_status(device->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an importer");
   }
   made->base = (OrtExternalResourceImporterImpl){

@@ -28,22 +28,22 @@ static OrtStatus *copy_on(const leati_compute_target *self, OrtKernelContext *co
   const OrtApi *ort = self->runtime->ort;
   const OrtValue *src = NULL;
   OrtStatus *status = ort->KernelContext_GetInput(context, 0, &src);
-  if (status || !src) {
-    return status ? status : leati_status(self->runtime, ORT_INVALID_ARGUMENT, "there is nothing to copy");
+  if (status != NULL || src == NULL) {
+    return status != NULL ? status : leati_status(self->runtime, ORT_INVALID_ARGUMENT, "there is nothing to copy");
   }
   ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
   const int64_t *dims = NULL;
   size_t rank = 0;
   OrtValue *dst = NULL;
   status = ort->GetTensorElementTypeAndShapeDataReference(src, &element, &dims, &rank);
-  if (!status) {
+  if (status == NULL) {
     status = ort->KernelContext_GetOutput(context, 0, dims, rank, &dst);
   }
-  if (status) {
+  if (status != NULL) {
     return status;
   }
-  status = dst ? leati_transfer_value(self->device, stream, src, dst, to_host) : NULL;
-  if (!status && to_host) {
+  status = dst != NULL ? leati_transfer_value(self->device, stream, src, dst, to_host) : NULL;
+  if (status == NULL && to_host) {
     /* The reader of the copy is on the host, and may be a kernel of ours that takes a shape from it without any wait in
      * between. And should the Run fail, its buffers must not have a copy on its way. So the bytes are there now. */
     leat_error error = {.struct_size = sizeof(error)};
@@ -56,12 +56,12 @@ static OrtStatus *copy_on(const leati_compute_target *self, OrtKernelContext *co
 static OrtStatus *copy_compute(OrtKernelImpl *base, OrtKernelContext *context, bool to_host) {
   const leati_compute_target *self = &((const kernel *)base)->target;
   OrtStatus *status = leati_ep_gate_enter_or_fail(self->runtime, self->label);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   leati_call_stream where = {0};
   status = leati_call_stream_find(self->device, context, &where);
-  if (!status) {
+  if (status == NULL) {
     status = copy_on(self, context, where.handle, to_host);
   }
   status = leati_call_stream_leave(self->device, &where, self->label, status);
@@ -98,7 +98,7 @@ static char *make_label(const leati_runtime *runtime, const OrtKernelInfo *info,
   leati_status_drop(runtime, runtime->ort->KernelInfo_GetNodeName(info, NULL, &size));
   char *name = calloc(1, size + 1);
   char *label = NULL;
-  if (name) {
+  if (name != NULL) {
     leati_status_drop(runtime, runtime->ort->KernelInfo_GetNodeName(info, name, &size));
     if (asprintf(&label, "%s node '%s'", op_name, name) < 0) {
       label = NULL;
@@ -113,12 +113,12 @@ static OrtStatus *kernel_begin(const leati_runtime *runtime, const OrtKernelInfo
                                kernel **out) {
   const OrtEp *ep = NULL;
   OrtStatus *status = runtime->ep->KernelInfo_GetEp(info, &ep);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   kernel *self = calloc(1, sizeof(*self));
   char *label = make_label(runtime, info, op_name);
-  if (!self || !label) {
+  if (self == NULL || label == NULL) {
     free(self);
     free(label);
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a kernel of %s", op_name);
@@ -135,12 +135,12 @@ static OrtStatus *kernel_begin(const leati_runtime *runtime, const OrtKernelInfo
 static OrtStatus *copy_create(const leati_runtime *runtime, const OrtKernelInfo *info, bool to_host,
                               OrtKernelImpl **out) {
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "creating a kernel");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   kernel *self = NULL;
   status = kernel_begin(runtime, info, to_host ? "MemcpyToHost" : "MemcpyFromHost", &self);
-  if (!status) {
+  if (status == NULL) {
     self->base.Compute = to_host ? to_host_compute : from_host_compute;
     *out = &self->base;
   }
@@ -159,11 +159,11 @@ OrtStatus *ORT_API_CALL leati_kernel_impl_create_to_host(void *state, const OrtK
 
 static OrtStatus *find_wanted(leati_compute_target *self, const OrtKernelInfo *info) {
   self->wanted = calloc(self->output_count + 1u, sizeof(*self->wanted));
-  if (!self->wanted) {
+  if (self->wanted == NULL) {
     return leati_status(self->runtime, ORT_FAIL, "out of memory");
   }
   OrtStatus *status = NULL;
-  for (uint32_t i = 0; i < self->output_count && !status; ++i) {
+  for (uint32_t i = 0; i < self->output_count && status == NULL; ++i) {
     size_t size = 0;
     status = self->runtime->ort->KernelInfo_GetOutputName(info, i, NULL, &size);
     self->wanted[i] = size > 1;
@@ -175,7 +175,7 @@ static OrtStatus *op_create(leati_compute_target *self, const leat_op_info *op_i
   const leati_runtime *runtime = self->runtime;
   leati_description description = {0};
   OrtStatus *status = leati_description_of_kernel(&description, runtime, info, op_info);
-  if (!status) {
+  if (status == NULL) {
     self->input_count = description.op.input_count;
     self->output_count = description.op.output_count;
     leat_device *device = NULL;
@@ -194,20 +194,20 @@ OrtStatus *ORT_API_CALL leati_kernel_impl_create(void *state, const OrtKernelInf
   const leati_kernel_source *source = state;
   const leati_runtime *runtime = source->runtime;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, source->info->name);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   kernel *self = NULL;
   status = kernel_begin(runtime, info, source->info->name, &self);
-  if (!status) {
+  if (status == NULL) {
     self->base.Compute = kernel_compute;
     self->target.host_inputs = source->info->host_inputs;
     self->target.host_outputs = source->info->host_outputs;
     status = op_create(&self->target, source->info, info);
-    if (!status) {
+    if (status == NULL) {
       status = find_wanted(&self->target, info);
     }
-    if (status) {
+    if (status != NULL) {
       status = leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": %s", self->target.label);
       kernel_free(self);
     } else {

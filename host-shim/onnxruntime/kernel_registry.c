@@ -22,7 +22,7 @@ bool leati_kernel_registry_init(leati_kernel_registry *registry, const leati_run
 }
 
 void leati_kernel_registry_clear(leati_kernel_registry *registry) {
-  if (registry->kernels) {
+  if (registry->kernels != NULL) {
     registry->runtime->ep->ReleaseKernelRegistry(registry->kernels);
   }
   free(registry->sources);
@@ -34,10 +34,10 @@ static OrtStatus *add_kernel(const leati_runtime *runtime, OrtKernelRegistry *ke
                              OrtKernelCreateFunc create, void *state) {
   OrtKernelDef *definition = NULL;
   OrtStatus *status = runtime->ep->KernelDefBuilder_Build(builder, &definition);
-  if (!status) {
+  if (status == NULL) {
     status = runtime->ep->KernelRegistry_AddKernel(kernels, definition, create, state);
   }
-  if (definition) {
+  if (definition != NULL) {
     runtime->ep->ReleaseKernelDef(definition);
   }
   return status;
@@ -47,13 +47,13 @@ static OrtStatus *name_kernel(const leati_runtime *runtime, OrtKernelDefBuilder 
                               const char *name, int first, int last) {
   const OrtEpApi *ep = runtime->ep;
   OrtStatus *status = ep->KernelDefBuilder_SetOperatorType(builder, name);
-  if (!status) {
+  if (status == NULL) {
     status = ep->KernelDefBuilder_SetDomain(builder, domain);
   }
-  if (!status) {
+  if (status == NULL) {
     status = ep->KernelDefBuilder_SetSinceVersion(builder, first, last);
   }
-  if (!status) {
+  if (status == NULL) {
     status = ep->KernelDefBuilder_SetExecutionProvider(builder, LEATI_PROVIDER_NAME);
   }
   return status;
@@ -74,10 +74,10 @@ static bool schema_knows_one(const OrtEpApi *ep, const OrtOpSchema *schema, cons
     const char *known = NULL;
     OrtStatus *status = outputs ? ep->OpSchema_GetOutputTypeConstraint(schema, i, &constraint)
                                 : ep->OpSchema_GetInputTypeConstraint(schema, i, &constraint);
-    if (!status) {
-      status = constraint ? ep->OpSchemaTypeConstraint_GetTypeParamName(constraint, &known)
-               : outputs  ? ep->OpSchema_GetOutputName(schema, i, &known)
-                          : ep->OpSchema_GetInputName(schema, i, &known);
+    if (status == NULL) {
+      status = constraint != NULL ? ep->OpSchemaTypeConstraint_GetTypeParamName(constraint, &known)
+               : outputs          ? ep->OpSchema_GetOutputName(schema, i, &known)
+                                  : ep->OpSchema_GetInputName(schema, i, &known);
     }
     if (leati_status_drop(runtime, status) && strcmp(known, name) == 0) {
       return true;
@@ -95,7 +95,7 @@ static bool schemas_know(const leati_runtime *runtime, const leat_op_info *info,
   }
   for (int version = VERSION_OPEN_END; version >= (int)info->since_version_min;) {
     OrtOpSchema *schema = NULL;
-    if (!leati_status_drop(runtime, ep->GetOpSchema(info->name, version, info->domain, &schema)) || !schema) {
+    if (!leati_status_drop(runtime, ep->GetOpSchema(info->name, version, info->domain, &schema)) || schema == NULL) {
       return true;
     }
     int since = 0;
@@ -117,7 +117,7 @@ static bool schemas_know(const leati_runtime *runtime, const leat_op_info *info,
  * nothing wrong comes of that: the backend looks at the types of every node again. */
 static bool is_constraint(const leati_runtime *runtime, const leat_op_info *info, const char *name) {
   /* "tensor(int64)": the specification fixes the type, so there is nothing to constrain. */
-  if (strchr(name, '(')) {
+  if (strchr(name, '(') != NULL) {
     return false;
   }
 #if ORT_API_VERSION >= 25
@@ -142,7 +142,7 @@ static OrtStatus *constrain_types(const leati_runtime *runtime, OrtKernelDefBuil
     ONNXTensorElementDataType element = leati_element_type_of_bit(bit);
     if ((type->types >> bit & 1) != 0 && element != ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED) {
       OrtStatus *status = runtime->ep->GetTensorDataType(element, &types[count]);
-      if (status) {
+      if (status != NULL) {
         return status;
       }
       count++;
@@ -156,20 +156,20 @@ static OrtStatus *define_kernel(const leati_runtime *runtime, OrtKernelDefBuilde
   OrtStatus *status = name_kernel(
       runtime, builder, info->domain, info->name, (int)info->since_version_min,
       info->since_version_max > (uint32_t)VERSION_OPEN_END ? VERSION_OPEN_END : (int)info->since_version_max);
-  for (uint32_t i = 0; i < info->type_count && !status; ++i) {
+  for (uint32_t i = 0; i < info->type_count && status == NULL; ++i) {
     if (is_constraint(runtime, info, info->types[i]->name)) {
       status = constrain_types(runtime, builder, info->types[i]);
     }
   }
-  for (size_t i = 0; i < 64 && !status; ++i) {
+  for (size_t i = 0; i < 64 && status == NULL; ++i) {
     if ((info->host_inputs >> i & 1) != 0) {
       status = ep->KernelDefBuilder_SetInputMemType(builder, i, OrtMemTypeCPUInput);
     }
-    if (!status && (info->host_outputs >> i & 1) != 0) {
+    if (status == NULL && (info->host_outputs >> i & 1) != 0) {
       status = ep->KernelDefBuilder_SetOutputMemType(builder, i, OrtMemTypeCPUOutput);
     }
   }
-  if (!status && (info->flags & LEAT_OP_ALIAS)) {
+  if (status == NULL && (info->flags & LEAT_OP_ALIAS)) {
     const int index = 0;
     status = ep->KernelDefBuilder_AddInputOutputAliases(builder, &index, &index, 1);
   }
@@ -180,15 +180,15 @@ static OrtStatus *add_operator(OrtKernelRegistry *kernels, leati_kernel_source *
   const leati_runtime *runtime = source->runtime;
   OrtKernelDefBuilder *builder = NULL;
   OrtStatus *status = runtime->ep->CreateKernelDefBuilder(&builder);
-  if (!status) {
+  if (status == NULL) {
     status = define_kernel(runtime, builder, source->info);
   }
-  if (!status) {
+  if (status == NULL) {
     status =
         add_kernel(runtime, kernels, builder,
                    leati_control_flow_is(source->info) ? leati_control_flow_create : leati_kernel_impl_create, source);
   }
-  if (builder) {
+  if (builder != NULL) {
     runtime->ep->ReleaseKernelDefBuilder(builder);
   }
   return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": registering %s of '%s', versions %u to %u",
@@ -209,23 +209,23 @@ static OrtStatus *add_copy(const leati_runtime *runtime, OrtKernelRegistry *kern
   }
   OrtKernelDefBuilder *builder = NULL;
   OrtStatus *status = ep->CreateKernelDefBuilder(&builder);
-  if (!status) {
+  if (status == NULL) {
     status = name_kernel(runtime, builder, "", to_host ? "MemcpyToHost" : "MemcpyFromHost", 1, VERSION_OPEN_END);
   }
-  if (!status) {
+  if (status == NULL) {
     status = ep->KernelDefBuilder_AddTypeConstraint(builder, "T", types, count);
   }
-  if (!status) {
+  if (status == NULL) {
     status = to_host ? ep->KernelDefBuilder_SetOutputMemType(builder, 0, OrtMemTypeCPUOutput)
                      : ep->KernelDefBuilder_SetInputMemType(builder, 0, OrtMemTypeCPUInput);
   }
-  if (!status) {
+  if (status == NULL) {
     /* ONNX Runtime hands the state back unchanged; what it points to is only read. */
     status = add_kernel(runtime, kernels, builder,
                         to_host ? leati_kernel_impl_create_to_host : leati_kernel_impl_create_from_host,
                         (void *)(uintptr_t)runtime);
   }
-  if (builder) {
+  if (builder != NULL) {
     ep->ReleaseKernelDefBuilder(builder);
   }
   return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": registering the copies");
@@ -238,7 +238,7 @@ static OrtStatus *read_list(leati_kernel_registry *registry) {
   int32_t code = runtime->leat->op->count(&count, &error);
   if (code == LEAT_OK) {
     registry->sources = calloc(count + LEATI_CONTROL_FLOW_COUNT, sizeof(*registry->sources));
-    if (!registry->sources) {
+    if (registry->sources == NULL) {
       return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the operator list");
     }
   }
@@ -257,17 +257,17 @@ static OrtStatus *make(leati_kernel_registry *registry) {
   const leati_runtime *runtime = registry->runtime;
   OrtKernelRegistry *kernels = NULL;
   OrtStatus *status = read_list(registry);
-  if (!status) {
+  if (status == NULL) {
     status = runtime->ep->CreateKernelRegistry(&kernels);
   }
-  for (uint32_t i = 0; i < registry->source_count && !status; ++i) {
+  for (uint32_t i = 0; i < registry->source_count && status == NULL; ++i) {
     status = add_operator(kernels, &registry->sources[i]);
   }
-  for (int to_host = 0; to_host < 2 && !status; ++to_host) {
+  for (int to_host = 0; to_host < 2 && status == NULL; ++to_host) {
     status = add_copy(runtime, kernels, to_host != 0);
   }
-  if (status) {
-    if (kernels) {
+  if (status != NULL) {
+    if (kernels != NULL) {
       runtime->ep->ReleaseKernelRegistry(kernels);
     }
     free(registry->sources);
@@ -281,7 +281,7 @@ static OrtStatus *make(leati_kernel_registry *registry) {
 
 OrtStatus *leati_kernel_registry_kernels(leati_kernel_registry *registry, const OrtKernelRegistry **out) {
   pthread_mutex_lock(&registry->lock);
-  OrtStatus *status = registry->kernels ? NULL : make(registry);
+  OrtStatus *status = registry->kernels != NULL ? NULL : make(registry);
   *out = registry->kernels;
   pthread_mutex_unlock(&registry->lock);
   return status;
@@ -297,22 +297,22 @@ OrtStatus *leati_kernel_registry_find(const leati_kernel_registry *registry, con
   const OrtApi *ort = registry->runtime->ort;
   *out = (leati_node_form){.since = 0};
   OrtStatus *status = ort->Node_GetName(node, &out->name);
-  if (!status) {
+  if (status == NULL) {
     status = ort->Node_GetDomain(node, &out->domain);
   }
-  if (!status) {
+  if (status == NULL) {
     status = ort->Node_GetOperatorType(node, &out->type);
   }
-  if (!status) {
+  if (status == NULL) {
     status = ort->Node_GetSinceVersion(node, &out->since);
   }
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   if (strcmp(out->domain, "ai.onnx") == 0) {
     out->domain = "";
   }
-  for (uint32_t i = 0; i < registry->source_count && !out->info && out->since >= 0; ++i) {
+  for (uint32_t i = 0; i < registry->source_count && out->info == NULL && out->since >= 0; ++i) {
     const leat_op_info *info = registry->sources[i].info;
     const uint32_t since = (uint32_t)out->since;
     if (since >= info->since_version_min && since <= info->since_version_max && is_of_operator(info, out)) {
@@ -343,7 +343,7 @@ void leati_kernel_registry_explain(const leati_kernel_registry *registry, const 
       add_versions(versions, sizeof(versions), registry->sources[i].info);
     }
   }
-  if (versions[0]) {
+  if (versions[0] != 0) {
     snprintf(out, 256, "its operator is of version %d; the backend's list has it in %s", form->since, versions);
   } else {
     snprintf(out, 256, "its operator is not in the backend's list");

@@ -14,17 +14,17 @@ static OrtStatus *no_memory(const leati_runtime *runtime) {
 static const char *copy_name(leati_scratch *scratch, const char *name) {
   const size_t size = strlen(name) + 1;
   char *copy = leati_scratch_alloc(scratch, size, 1);
-  return copy ? memcpy(copy, name, size) : NULL;
+  return copy != NULL ? memcpy(copy, name, size) : NULL;
 }
 
 /* The name of an open dimension; NULL: out of memory. */
 static const char *name_symbol(leati_scratch *scratch, const char *symbol, const char *value, size_t axis) {
-  if (symbol && *symbol) {
+  if (symbol != NULL && *symbol != '\0') {
     return copy_name(scratch, symbol);
   }
   const size_t size = strlen(value) + 24;
   char *name = leati_scratch_alloc(scratch, size, 1);
-  if (name) {
+  if (name != NULL) {
     snprintf(name, size, "%s[%zu]", value, axis);
   }
   return name;
@@ -37,8 +37,8 @@ static const OrtTensorTypeAndShapeInfo *tensor_of(const leati_runtime *runtime, 
   const OrtTypeInfo *type = NULL;
   const OrtTensorTypeAndShapeInfo *tensor = NULL;
   ONNXTensorElementDataType element = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-  const bool known = leati_status_drop(runtime, ort->GetValueInfoTypeInfo(value, &type)) && type &&
-                     leati_status_drop(runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) && tensor &&
+  const bool known = leati_status_drop(runtime, ort->GetValueInfoTypeInfo(value, &type)) && type != NULL &&
+                     leati_status_drop(runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) && tensor != NULL &&
                      leati_status_drop(runtime, ort->GetTensorElementType(tensor, &element)) &&
                      leati_element_type_to_dlpack(element, out) && ort->TensorTypeAndShape_HasShape(tensor);
   return known ? tensor : NULL;
@@ -51,30 +51,30 @@ OrtStatus *leati_declared_value_read(const leati_runtime *runtime, leati_scratch
   size_t rank = 0;
   *out = (leati_declared_value){.ndim = -1};
   OrtStatus *status = ort->GetValueInfoName(value, &name);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   out->name = copy_name(scratch, name);
-  if (!out->name) {
+  if (out->name == NULL) {
     return no_memory(runtime);
   }
   const OrtTensorTypeAndShapeInfo *tensor = tensor_of(runtime, value, &out->dtype);
-  if (!tensor || !leati_status_drop(runtime, ort->GetDimensionsCount(tensor, &rank)) || rank > LEAT_MAX_RANK) {
+  if (tensor == NULL || !leati_status_drop(runtime, ort->GetDimensionsCount(tensor, &rank)) || rank > LEAT_MAX_RANK) {
     return NULL;
   }
   const char *symbols[LEAT_MAX_RANK] = {NULL};
   status = ort->GetDimensions(tensor, out->dims, rank);
-  if (!status) {
+  if (status == NULL) {
     status = ort->GetSymbolicDimensions(tensor, symbols, rank);
   }
-  for (size_t axis = 0; axis < rank && !status; ++axis) {
+  for (size_t axis = 0; axis < rank && status == NULL; ++axis) {
     if (out->dims[axis] < 0) {
       out->dims[axis] = -1;
       out->symbols[axis] = name_symbol(scratch, symbols[axis], out->name, axis);
-      status = out->symbols[axis] ? NULL : no_memory(runtime);
+      status = out->symbols[axis] != NULL ? NULL : no_memory(runtime);
     }
   }
-  out->ndim = status ? -1 : (int32_t)rank;
+  out->ndim = status != NULL ? -1 : (int32_t)rank;
   return status;
 }
 
@@ -84,21 +84,21 @@ OrtStatus *leati_model_inputs_read(leati_model_inputs *inputs, const leati_runti
   size_t count = 0;
   leati_model_inputs_clear(inputs);
   OrtStatus *status = ort->Graph_GetParentNode(graph, &parent);
-  if (!status && !parent) {
+  if (status == NULL && parent == NULL) {
     status = ort->Graph_GetNumInputs(graph, &count);
   }
-  if (status || count == 0) {
+  if (status != NULL || count == 0) {
     return status;
   }
   const OrtValueInfo **values = leati_scratch_alloc(&inputs->scratch, count, sizeof(*values));
   inputs->values = leati_scratch_alloc(&inputs->scratch, count, sizeof(*inputs->values));
-  if (!values || !inputs->values) {
+  if (values == NULL || inputs->values == NULL) {
     return no_memory(runtime);
   }
   status = ort->Graph_GetInputs(graph, values, count);
-  for (size_t i = 0; i < count && !status; ++i) {
+  for (size_t i = 0; i < count && status == NULL; ++i) {
     status = leati_declared_value_read(runtime, &inputs->scratch, values[i], &inputs->values[i]);
-    inputs->count += !status;
+    inputs->count += status == NULL;
   }
   return status;
 }

@@ -56,7 +56,7 @@ int64_t leati_dimensions_size(const leati_dimensions *dimensions, const char *na
   if (whole >= 0) {
     return dimensions->sizes[whole];
   }
-  for (const char *at = name; at; at = strchr(at, '+') ? strchr(at, '+') + 1 : NULL) {
+  for (const char *at = name; at != NULL; at = strchr(at, '+') != NULL ? strchr(at, '+') + 1 : NULL) {
     size_t length = strcspn(at, "+");
     const char *term = trim(at, &length);
     int64_t size;
@@ -86,7 +86,7 @@ void leati_dimensions_list(const leati_dimensions *dimensions, char *text, size_
   size_t used = 0;
   text[0] = '\0';
   for (size_t i = 0; i < dimensions->count && used < size; ++i) {
-    used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", dimensions->names[i]);
+    used += (size_t)snprintf(text + used, size - used, "%s%s", i != 0 ? ", " : "", dimensions->names[i]);
   }
 }
 
@@ -182,10 +182,10 @@ bool leati_warm_shapes_valid(const char *text) {
   if (strcmp(text, "probe") == 0 || strcmp(text, "none") == 0) {
     return true;
   }
-  for (const char *at = text; at;) {
+  for (const char *at = text; at != NULL;) {
     pair it;
     at = read_pair(at, &it);
-    if (!at) {
+    if (at == NULL) {
       return false;
     }
     if (*at == '\0') {
@@ -210,9 +210,9 @@ const char *leati_warm_shapes_next(const char *text, leati_dimensions *dimension
       snprintf(why, size,
                index < 0 ? "the model has no dimension '%.*s'; it has %s" : "dimension '%.*s' is there twice%s",
                (int)it.length, it.name,
-               index >= 0 ? ""
-               : *known   ? known
-                          : "none that is open");
+               index >= 0    ? ""
+               : *known != 0 ? known
+                             : "none that is open");
       return NULL;
     }
     dimensions->sizes[index] = it.size;

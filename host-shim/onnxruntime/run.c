@@ -111,7 +111,7 @@ static OrtStatus *turn_to(leati_shared_device *device, leat_stream *stream) {
     status = finish(&oldest);
   }
   run.streams[run.count++] = entry;
-  return status || !before ? status : come_after(device, stream, before);
+  return status != NULL || before == NULL ? status : come_after(device, stream, before);
 }
 
 OrtStatus *leati_run_note(leati_shared_device *device, leat_stream *stream, bool to_host, bool *out_inside) {
@@ -125,14 +125,14 @@ OrtStatus *leati_run_note(leati_shared_device *device, leat_stream *stream, bool
   }
   noted *latest = &run.streams[run.count - 1];
   latest->to_host |= to_host;
-  return status ? status : catch_up(latest);
+  return status != NULL ? status : catch_up(latest);
 }
 
 OrtStatus *leati_run_order(leati_shared_device *device, leat_stream *stream, bool *out_inside) {
   *out_inside = run.depth != 0;
   leat_stream *before = *out_inside ? latest_on(device) : NULL;
-  OrtStatus *status = before && before != stream ? come_after(device, stream, before) : NULL;
-  return status || !*out_inside ? status : catch_up(&(noted){.device = device, .stream = stream});
+  OrtStatus *status = before != NULL && before != stream ? come_after(device, stream, before) : NULL;
+  return status != NULL || !*out_inside ? status : catch_up(&(noted){.device = device, .stream = stream});
 }
 
 /* ---- Ends ---------------------------------------------------------------------------------------------------------
@@ -164,12 +164,12 @@ static OrtStatus *submit(const noted *entry) {
  * one that it gave for the Run, say, and the Run's last work may be in another one. What cannot be is waited for. */
 static OrtStatus *join(void) {
   OrtStatus *status = NULL;
-  for (unsigned i = 0; i < run.count && !status; ++i) {
+  for (unsigned i = 0; i < run.count && status == NULL; ++i) {
     const noted *entry = &run.streams[i];
     leat_stream *latest = latest_on(entry->device);
     status = latest != entry->stream ? come_after(entry->device, entry->stream, latest) : NULL;
   }
-  for (unsigned i = 0; i < run.count && status; ++i) {
+  for (unsigned i = 0; i < run.count && status != NULL; ++i) {
     leati_status_drop(run.streams[i].device->runtime, finish(&run.streams[i]));
   }
   return status;
@@ -182,13 +182,13 @@ OrtStatus *leati_run_end(leati_shared_device *device, bool wait) {
   for (unsigned i = 0; i < run.count; ++i) {
     const noted *entry = &run.streams[i];
     OrtStatus *status = wait || entry->to_host ? finish(entry) : submit(entry);
-    if (first) {
+    if (first != NULL) {
       leati_status_drop(device->runtime, status);
     } else {
       first = status;
     }
   }
-  if (!wait && !first) {
+  if (!wait && first == NULL) {
     first = join();
   }
   /* An inner Run's end serves the outer one's streams too. Those that it does not wait for are still of the order. */

@@ -16,7 +16,7 @@ _Static_assert(ORT_API_VERSION >= LEATI_API_MIN, "the headers of ONNX Runtime 1.
 static uint32_t runtime_api_version(const char *release) {
   unsigned major = 0;
   unsigned minor = 0;
-  if (!release || sscanf(release, "%u.%u", &major, &minor) != 2 || major != 1) {
+  if (release == NULL || sscanf(release, "%u.%u", &major, &minor) != 2 || major != 1) {
     return 0;
   }
   return minor;
@@ -29,26 +29,26 @@ OrtStatus *leati_runtime_init(leati_runtime *out, const OrtApiBase *base, const 
   if (offered != 0 && offered < LEATI_API_MIN) {
     /* Statuses are as old as the API itself, so its own version serves to say that it is too old. */
     out->ort = base->GetApi(offered);
-    return out->ort ? leati_status(out, ORT_NOT_IMPLEMENTED,
-                                   LEATI_PROVIDER_NAME " needs ONNX Runtime 1.%u or newer, and this is %s",
-                                   LEATI_API_MIN, release)
-                    : NULL;
+    return out->ort != NULL ? leati_status(out, ORT_NOT_IMPLEMENTED,
+                                           LEATI_PROVIDER_NAME " needs ONNX Runtime 1.%u or newer, and this is %s",
+                                           LEATI_API_MIN, release)
+                            : NULL;
   }
   uint32_t version = offered != 0 && offered < ORT_API_VERSION ? offered : ORT_API_VERSION;
   while (version >= LEATI_API_MIN && !(out->ort = base->GetApi(version))) {
     version--;
   }
-  if (!out->ort) {
+  if (out->ort == NULL) {
     out->ort = base->GetApi(1);
-    return out->ort ? leati_status(out, ORT_NOT_IMPLEMENTED,
-                                   LEATI_PROVIDER_NAME
-                                   " needs API version %u or newer of ONNX Runtime, which this one (%s) lacks",
-                                   LEATI_API_MIN, release ? release : "of unknown version")
-                    : NULL;
+    return out->ort != NULL ? leati_status(out, ORT_NOT_IMPLEMENTED,
+                                           LEATI_PROVIDER_NAME
+                                           " needs API version %u or newer of ONNX Runtime, which this one (%s) lacks",
+                                           LEATI_API_MIN, release != NULL ? release : "of unknown version")
+                            : NULL;
   }
   out->version = version;
   out->ep = out->ort->GetEpApi();
-  if (!out->ep) {
+  if (out->ep == NULL) {
     return leati_status(out, ORT_NOT_IMPLEMENTED,
                         LEATI_PROVIDER_NAME " needs an ONNX Runtime built with execution providers in libraries (%s)",
                         release);
@@ -62,7 +62,7 @@ static OrtStatus *status_make(const leati_runtime *runtime, OrtErrorCode code, c
                               va_list arguments) {
   char text[MESSAGE_SIZE];
   int length = vsnprintf(text, sizeof(text), format, arguments);
-  if (message && length >= 0 && (size_t)length < sizeof(text)) {
+  if (message != NULL && length >= 0 && (size_t)length < sizeof(text)) {
     snprintf(text + length, sizeof(text) - (size_t)length, ": %s", message);
   }
   return runtime->ort->CreateStatus(code, text);
@@ -99,7 +99,7 @@ OrtStatus *leati_status_from(const leati_runtime *runtime, int32_t code, const l
   if (code == LEAT_OK) {
     return NULL;
   }
-  const char *message = error->message[0] ? error->message : leat_host_status_name(code);
+  const char *message = error->message[0] != '\0' ? error->message : leat_host_status_name(code);
   va_list arguments;
   va_start(arguments, format);
   OrtStatus *status = status_make(runtime, code_of(code), message, format, arguments);
@@ -108,7 +108,7 @@ OrtStatus *leati_status_from(const leati_runtime *runtime, int32_t code, const l
 }
 
 OrtStatus *leati_status_prefix(const leati_runtime *runtime, OrtStatus *status, const char *format, ...) {
-  if (!status) {
+  if (status == NULL) {
     return NULL;
   }
   va_list arguments;
@@ -121,7 +121,7 @@ OrtStatus *leati_status_prefix(const leati_runtime *runtime, OrtStatus *status, 
 }
 
 bool leati_status_drop(const leati_runtime *runtime, OrtStatus *status) {
-  if (!status) {
+  if (status == NULL) {
     return true;
   }
   runtime->ort->ReleaseStatus(status);
@@ -129,9 +129,9 @@ bool leati_status_drop(const leati_runtime *runtime, OrtStatus *status) {
 }
 
 bool leati_ort_log_wanted(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level) {
-  logger = logger ? logger : runtime->logger;
+  logger = logger != NULL ? logger : runtime->logger;
   OrtLoggingLevel lowest = ORT_LOGGING_LEVEL_FATAL;
-  return logger && leati_status_drop(runtime, runtime->ort->Logger_GetLoggingSeverityLevel(logger, &lowest)) &&
+  return logger != NULL && leati_status_drop(runtime, runtime->ort->Logger_GetLoggingSeverityLevel(logger, &lowest)) &&
          level >= lowest;
 }
 
@@ -145,6 +145,6 @@ void leati_ort_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLog
   va_start(arguments, format);
   vsnprintf(text, sizeof(text), format, arguments);
   va_end(arguments);
-  logger = logger ? logger : runtime->logger;
+  logger = logger != NULL ? logger : runtime->logger;
   leati_status_drop(runtime, runtime->ort->Logger_LogMessage(logger, level, text, ORT_FILE, __LINE__, __func__));
 }

@@ -22,10 +22,10 @@ void *leati_scratch_alloc(leati_scratch *scratch, size_t count, size_t size) {
   }
   size_t bytes = (count * size + alignment - 1) / alignment * alignment;
   leati_scratch_piece *piece = scratch->pieces;
-  if (!piece || piece->size - piece->used < bytes) {
+  if (piece == NULL || piece->size - piece->used < bytes) {
     size_t room = bytes > PIECE_SIZE ? bytes : PIECE_SIZE;
     piece = calloc(1, sizeof(*piece) + room);
-    if (!piece) {
+    if (piece == NULL) {
       return NULL;
     }
     piece->size = room;
@@ -38,7 +38,7 @@ void *leati_scratch_alloc(leati_scratch *scratch, size_t count, size_t size) {
 }
 
 void leati_scratch_clear(leati_scratch *scratch) {
-  while (scratch->pieces) {
+  while (scratch->pieces != NULL) {
     leati_scratch_piece *piece = scratch->pieces;
     scratch->pieces = piece->next;
     free(piece);

@@ -59,7 +59,8 @@ static bool is_timeout(const char *value) {
   const char *digits = value + (value[0] == '-');
   errno = 0;
   long long number = strtoll(value, NULL, 10);
-  return digits[0] && digits[strspn(digits, "0123456789")] == '\0' && errno == 0 && number >= -1 && number <= INT32_MAX;
+  return digits[0] != '\0' && digits[strspn(digits, "0123456789")] == '\0' && errno == 0 && number >= -1 &&
+         number <= INT32_MAX;
 }
 
 /* Whether an option's value has the form it must have; `*allowed` says which that is. Those of the whole process are
@@ -112,7 +113,7 @@ static void take_property(const leat_property *property, in_effect out[SETTING_C
     snprintf(to->text, sizeof(to->text), "%.*s", (int)sizeof(property->value), property->value);
     memcpy(to->value, to->text, sizeof(to->value));
     char *origin = strrchr(to->value, '(');
-    if (origin && origin != to->value) {
+    if (origin != NULL && origin != to->value) {
       to->standard = strcmp(origin, "(default)") == 0;
       to->by_host = strcmp(origin, "(host)") == 0;
       origin[-1] = '\0';
@@ -126,7 +127,7 @@ static OrtStatus *read_in_effect(const leati_runtime *runtime, in_effect out[SET
   uint32_t count = 0;
   int32_t code = runtime->leat->device->report(&count, NULL, &error);
   leat_property *properties = code == LEAT_OK ? calloc((size_t)count + 1, sizeof(*properties)) : NULL;
-  if (code == LEAT_OK && !properties) {
+  if (code == LEAT_OK && properties == NULL) {
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the settings");
   }
   uint32_t capacity = count;
@@ -177,7 +178,7 @@ static bool same_value(const char *left, const char *right) {
 /* Whether a session asks for something else than what is in effect. A default may be shown in words, so that asking for
  * it, too, is asking for something else. */
 static bool differs(const in_effect *now, const char *value) {
-  return !now->text[0] || !same_value(now->value, value);
+  return now->text[0] == '\0' || !same_value(now->value, value);
 }
 
 static OrtStatus *set_for_process(const leati_runtime *runtime, const setting *row, const in_effect *now,
@@ -196,7 +197,7 @@ static OrtStatus *set_for_process(const leati_runtime *runtime, const setting *r
                         ": option '%s' is '%s', but %s is in effect for the whole process, and stays while a device is "
                         "open: give the option to the first session and the same to all others, or set %s=%s in the "
                         "environment",
-                        row->key, value, now->text[0] ? now->text : "something else", row->variable, value);
+                        row->key, value, now->text[0] != '\0' ? now->text : "something else", row->variable, value);
   }
   return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": option '%s'", row->key);
 }
@@ -207,21 +208,21 @@ static OrtStatus *set_all_for_process(const leati_runtime *runtime, const in_eff
   bool set[SETTING_COUNT] = {false};
   bool any = false;
   OrtStatus *status = NULL;
-  for (size_t i = 0; i < SETTING_COUNT && !status; ++i) {
-    if (settings[i].effect == EFFECT_PROCESS && given[i] && differs(&now[i], given[i])) {
+  for (size_t i = 0; i < SETTING_COUNT && status == NULL; ++i) {
+    if (settings[i].effect == EFFECT_PROCESS && given[i] != NULL && differs(&now[i], given[i])) {
       status = set_for_process(runtime, &settings[i], &now[i], given[i]);
-      set[i] = !status;
+      set[i] = status == NULL;
       any = any || set[i];
     }
   }
-  if (any && !status) {
+  if (any && status == NULL) {
     /* Values that are good each by itself may contradict each other. */
     leat_error error = {.struct_size = sizeof(error)};
     uint32_t count = 0;
     status = leati_status_from(runtime, runtime->leat->device->count(&count, &error), &error,
                                LEATI_PROVIDER_NAME ": the session's options");
   }
-  for (size_t i = 0; i < SETTING_COUNT && status; ++i) {
+  for (size_t i = 0; i < SETTING_COUNT && status != NULL; ++i) {
     if (set[i]) {
       runtime->leat->configure(settings[i].variable, now[i].by_host ? now[i].value : NULL, NULL);
     }
@@ -236,7 +237,7 @@ static OrtStatus *unknown_key(const leati_runtime *runtime, const char *key) {
   char known[512] = "";
   size_t length = 0;
   for (size_t i = 0; i < SETTING_COUNT && length < sizeof(known); ++i) {
-    int added = snprintf(known + length, sizeof(known) - length, "%s%s", i ? ", " : "", settings[i].key);
+    int added = snprintf(known + length, sizeof(known) - length, "%s%s", i != 0 ? ", " : "", settings[i].key);
     length += added > 0 ? (size_t)added : 0;
   }
   return leati_status(runtime, ORT_INVALID_ARGUMENT, LEATI_PROVIDER_NAME ": there is no option '%s'; there are %s", key,
@@ -257,7 +258,7 @@ static const setting *setting_of(const char *key) {
 static OrtStatus *read_option(leati_session_options *out, const leati_runtime *runtime, const char *key,
                               const char *value, const char *given[SETTING_COUNT]) {
   const setting *row = setting_of(key);
-  if (!row) {
+  if (row == NULL) {
     return unknown_key(runtime, key);
   }
   const char *allowed = NULL;
@@ -266,12 +267,12 @@ static OrtStatus *read_option(leati_session_options *out, const leati_runtime *r
                         LEATI_PROVIDER_NAME ": option '%s' is '%.200s', which cannot be understood; it must be %s", key,
                         value, allowed);
   }
-  given[row - settings] = *value || row->empty ? value : NULL;
+  given[row - settings] = *value != '\0' || row->empty ? value : NULL;
   char **kept = row->effect == EFFECT_DEVICE ? &out->device : row->effect == EFFECT_WARM ? &out->warm_shapes : NULL;
-  if (kept && *value) {
+  if (kept != NULL && *value != 0) {
     free(*kept);
     *kept = strdup(value);
-    if (!*kept) {
+    if (*kept == NULL) {
       return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for the options");
     }
   }
@@ -279,7 +280,7 @@ static OrtStatus *read_option(leati_session_options *out, const leati_runtime *r
 }
 
 static bool is_one(const char *value) {
-  return value && strcmp(value, "1") == 0;
+  return value != NULL && strcmp(value, "1") == 0;
 }
 
 /* What no option can see by itself. */
@@ -297,7 +298,7 @@ static OrtStatus *check_together(const leati_runtime *runtime, const char *const
 /* Whether one of the two paths is forced: by the session, or else for the process. */
 static bool is_forced(const char *key, const in_effect now[SETTING_COUNT], const char *const given[SETTING_COUNT]) {
   const size_t i = (size_t)(setting_of(key) - settings);
-  return is_one(given[i] ? given[i] : now[i].value);
+  return is_one(given[i] != NULL ? given[i] : now[i].value);
 }
 
 /* Whether the session takes the graph path, which is the faster one: always, unless somebody forces the other one. */
@@ -322,20 +323,20 @@ static OrtStatus *apply_options(leati_session_options *out, const leati_runtime 
   in_effect now[SETTING_COUNT];
   pthread_mutex_lock(&process_lock);
   OrtStatus *status = read_in_effect(runtime, now);
-  if (!status) {
+  if (status == NULL) {
     status = set_all_for_process(runtime, now, given);
   }
   pthread_mutex_unlock(&process_lock);
-  for (size_t i = 0; i < SETTING_COUNT && !status; ++i) {
+  for (size_t i = 0; i < SETTING_COUNT && status == NULL; ++i) {
     if (settings[i].effect == EFFECT_TIMEOUT) {
       /* A server's Run rather waits; whoever wants something else has said so. */
-      out->pool_timeout_ms = given[i]                             ? strtoll(given[i], NULL, 10)
-                             : now[i].text[0] && !now[i].standard ? LEAT_POOL_TIMEOUT_CONFIGURED
-                                                                  : -1;
+      out->pool_timeout_ms = given[i] != NULL                             ? strtoll(given[i], NULL, 10)
+                             : now[i].text[0] != '\0' && !now[i].standard ? LEAT_POOL_TIMEOUT_CONFIGURED
+                                                                          : -1;
     }
   }
-  out->graph_path = !status && wants_graphs(runtime, logger, now, given);
-  if (!status && out->warm_shapes && !out->graph_path) {
+  out->graph_path = status == NULL && wants_graphs(runtime, logger, now, given);
+  if (status == NULL && out->warm_shapes != NULL && !out->graph_path) {
     leati_ort_log(runtime, logger, ORT_LOGGING_LEVEL_WARNING,
                   LEATI_PROVIDER_NAME ": option 'warm_shapes' is '%.200s' in vain: nodes run one by one, not as graphs",
                   out->warm_shapes);
@@ -348,7 +349,7 @@ OrtStatus *leati_session_options_read(leati_session_options *out, const leati_ru
   *out = (leati_session_options){0};
   OrtKeyValuePairs *entries = NULL;
   OrtStatus *status = runtime->ort->GetSessionOptionsConfigEntries(session, &entries);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   const char *const *keys = NULL;
@@ -356,17 +357,17 @@ OrtStatus *leati_session_options_read(leati_session_options *out, const leati_ru
   size_t count = 0;
   const char *given[SETTING_COUNT] = {NULL};
   runtime->ort->GetKeyValuePairs(entries, &keys, &values, &count);
-  for (size_t i = 0; i < count && !status; ++i) {
+  for (size_t i = 0; i < count && status == NULL; ++i) {
     if (strncmp(keys[i], KEY_PREFIX, strlen(KEY_PREFIX)) == 0) {
       status = read_option(out, runtime, keys[i] + strlen(KEY_PREFIX), values[i], given);
     } else if (strcmp(keys[i], "session.disable_cpu_ep_fallback") == 0) {
       out->fallback_bans = strcmp(values[i], "1") == 0;
     }
   }
-  if (!status) {
+  if (status == NULL) {
     status = check_together(runtime, given);
   }
-  if (!status) {
+  if (status == NULL) {
     status = apply_options(out, runtime, logger, given);
   }
   runtime->ort->ReleaseKeyValuePairs(entries);

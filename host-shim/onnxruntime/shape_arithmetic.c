@@ -73,8 +73,8 @@ static void read_type(graph *self, const OrtValueInfo *value, bool *small, bool 
   *small = false;
   *plain = false;
   *real = false;
-  if (!leati_status_drop(self->runtime, ort->GetValueInfoTypeInfo(value, &type)) || !type ||
-      !leati_status_drop(self->runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) || !tensor ||
+  if (!leati_status_drop(self->runtime, ort->GetValueInfoTypeInfo(value, &type)) || type == NULL ||
+      !leati_status_drop(self->runtime, ort->CastTypeInfoToTensorInfo(type, &tensor)) || tensor == NULL ||
       !leati_status_drop(self->runtime, ort->GetTensorElementType(tensor, &element))) {
     return;
   }
@@ -86,7 +86,7 @@ static void read_type(graph *self, const OrtValueInfo *value, bool *small, bool 
     return;
   }
   int64_t *dims = leati_scratch_alloc(&self->scratch, rank, sizeof(*dims));
-  if (!dims || !leati_status_drop(self->runtime, ort->GetDimensions(tensor, dims, rank))) {
+  if (dims == NULL || !leati_status_drop(self->runtime, ort->GetDimensions(tensor, dims, rank))) {
     return;
   }
   int64_t elements = 1;
@@ -106,18 +106,18 @@ static OrtStatus *read_origin(graph *self, const OrtValueInfo *value, origin *ou
   const OrtApi *ort = self->runtime->ort;
   const char *name = NULL;
   *out = (origin){.producer = -1};
-  OrtStatus *status = value ? ort->GetValueInfoName(value, &name) : NULL;
-  if (status || !name || !*name) {
+  OrtStatus *status = value != NULL ? ort->GetValueInfoName(value, &name) : NULL;
+  if (status != NULL || name == NULL || *name == '\0') {
     return status;
   }
   out->present = true;
   read_type(self, value, &out->small, &out->plain, &out->real);
   status = ort->ValueInfo_IsConstantInitializer(value, &out->constant);
   const OrtNode *producer = NULL;
-  if (!status && !out->constant) {
+  if (status == NULL && !out->constant) {
     status = ort->ValueInfo_GetValueProducer(value, &producer, &out->output);
   }
-  if (!status && producer) {
+  if (status == NULL && producer != NULL) {
     status = leati_node_list_find(self->list, producer, &out->producer);
   }
   return status;
@@ -127,27 +127,27 @@ static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *ou
   const OrtApi *ort = self->runtime->ort;
   const char *name = NULL;
   *out = (result){.plain = true, .small = true};
-  OrtStatus *status = value ? ort->GetValueInfoName(value, &name) : NULL;
-  if (status || !name || !*name) {
+  OrtStatus *status = value != NULL ? ort->GetValueInfoName(value, &name) : NULL;
+  if (status != NULL || name == NULL || *name == '\0') {
     return status;
   }
   read_type(self, value, &out->small, &out->plain, &out->real);
-  out->condition = self->list->condition && strcmp(self->list->condition, name) == 0;
+  out->condition = self->list->condition != NULL && strcmp(self->list->condition, name) == 0;
   status = out->condition ? NULL : ort->ValueInfo_IsGraphOutput(value, &out->given_out);
-  if (!status) {
+  if (status == NULL) {
     status = ort->ValueInfo_GetValueNumConsumers(value, &out->use_count);
   }
-  if (status || out->use_count == 0) {
+  if (status != NULL || out->use_count == 0) {
     return status;
   }
   const OrtNode **consumers = leati_scratch_alloc(&self->scratch, out->use_count, sizeof(*consumers));
   int64_t *inputs = leati_scratch_alloc(&self->scratch, out->use_count, sizeof(*inputs));
   out->uses = leati_scratch_alloc(&self->scratch, out->use_count, sizeof(*out->uses));
-  if (!consumers || !inputs || !out->uses) {
+  if (consumers == NULL || inputs == NULL || out->uses == NULL) {
     return leati_node_list_no_memory(self->runtime);
   }
   status = ort->ValueInfo_GetValueConsumers(value, consumers, inputs, out->use_count);
-  for (size_t i = 0; i < out->use_count && !status; ++i) {
+  for (size_t i = 0; i < out->use_count && status == NULL; ++i) {
     out->uses[i].input = inputs[i];
     status = leati_node_list_find(self->list, consumers[i], &out->uses[i].consumer);
   }
@@ -157,7 +157,7 @@ static OrtStatus *read_result(graph *self, const OrtValueInfo *value, result *ou
 /* Notes what the backend says of the operator, for nodes that could run on the device: a graph computes it on the host,
  * or it gives shapes there by itself. */
 static void read_operator(const leati_listed_node *node, vertex *out) {
-  if (node->info) {
+  if (node->info != NULL) {
     out->gives_host = (node->info->host_outputs & 1) != 0 && node->info->host_inputs == 0;
     out->computes = out->gives_host || (node->info->flags & LEAT_OP_EVALUATED) != 0;
     out->grows = (node->info->flags & LEAT_OP_GROWS) != 0;
@@ -168,27 +168,27 @@ static OrtStatus *read_vertex(graph *self, const leati_listed_node *node, vertex
   const OrtApi *ort = self->runtime->ort;
   read_operator(node, out);
   OrtStatus *status = ort->Node_GetNumInputs(node->node, &out->origin_count);
-  if (!status) {
+  if (status == NULL) {
     status = ort->Node_GetNumOutputs(node->node, &out->result_count);
   }
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   out->origins = leati_scratch_alloc(&self->scratch, out->origin_count, sizeof(*out->origins));
   out->results = leati_scratch_alloc(&self->scratch, out->result_count, sizeof(*out->results));
   const OrtValueInfo **inputs = leati_scratch_alloc(&self->scratch, out->origin_count, sizeof(*inputs));
   const OrtValueInfo **outputs = leati_scratch_alloc(&self->scratch, out->result_count, sizeof(*outputs));
-  if (!out->origins || !out->results || !inputs || !outputs) {
+  if (out->origins == NULL || out->results == NULL || inputs == NULL || outputs == NULL) {
     return leati_node_list_no_memory(self->runtime);
   }
-  status = out->origin_count ? ort->Node_GetInputs(node->node, inputs, out->origin_count) : NULL;
-  for (size_t i = 0; i < out->origin_count && !status; ++i) {
+  status = out->origin_count != 0 ? ort->Node_GetInputs(node->node, inputs, out->origin_count) : NULL;
+  for (size_t i = 0; i < out->origin_count && status == NULL; ++i) {
     status = read_origin(self, inputs[i], &out->origins[i]);
   }
-  if (!status && out->result_count) {
+  if (status == NULL && out->result_count != 0) {
     status = ort->Node_GetOutputs(node->node, outputs, out->result_count);
   }
-  for (size_t i = 0; i < out->result_count && !status; ++i) {
+  for (size_t i = 0; i < out->result_count && status == NULL; ++i) {
     status = read_result(self, outputs[i], &out->results[i]);
   }
   return status;
@@ -196,8 +196,8 @@ static OrtStatus *read_vertex(graph *self, const leati_listed_node *node, vertex
 
 static OrtStatus *read_graph(graph *self) {
   self->vertices = leati_scratch_alloc(&self->scratch, self->list->count, sizeof(*self->vertices));
-  OrtStatus *status = self->vertices ? NULL : leati_node_list_no_memory(self->runtime);
-  for (size_t i = 0; i < self->list->count && !status; ++i) {
+  OrtStatus *status = self->vertices != NULL ? NULL : leati_node_list_no_memory(self->runtime);
+  for (size_t i = 0; i < self->list->count && status == NULL; ++i) {
     status = read_vertex(self, &self->list->nodes[i], &self->vertices[i]);
   }
   return status;
@@ -212,9 +212,9 @@ static bool used_on_host(const graph *self, const use *where) {
     return false;
   }
   const leat_op_info *info = self->list->nodes[where->consumer].info;
-  if (!info || where->input < 0) {
+  if (info == NULL || where->input < 0) {
     /* A body on the device takes it there. */
-    return !info;
+    return info == NULL;
   }
   const vertex *consumer = &self->vertices[where->consumer];
   return leati_bit(info->host_inputs, where->input) || (consumer->computes && consumer->feeds_host);
@@ -260,7 +260,7 @@ static bool comes_from_host(const graph *self, const vertex *at, const origin *f
     return at->feeds_host && !at->gives_host && !at->for_shapes;
   }
   const leati_listed_node *producer = &self->list->nodes[from->producer];
-  if (!producer->info) {
+  if (producer->info == NULL) {
     return at->feeds_host;
   }
   return producer->on_host || leati_bit(producer->info->host_outputs, (int64_t)from->output);
@@ -293,7 +293,7 @@ static bool belongs_on_host(const graph *self, const vertex *at) {
 /* Whether the backend takes an operator, with elements of such types, along into a graph and computes it on the host.
  */
 static bool is_evaluated(const leati_listed_node *node, const vertex *at) {
-  const uint64_t flags = node->info ? node->info->flags : 0;
+  const uint64_t flags = node->info != NULL ? node->info->flags : 0;
   bool is = (flags & LEAT_OP_EVALUATED) != 0, real = false;
   for (size_t i = 0; i < at->origin_count; ++i) {
     is = is && (at->origins[i].plain || !at->origins[i].present);
@@ -311,8 +311,8 @@ static bool takes_shapes(const graph *self, const vertex *at) {
   for (size_t i = 0; i < at->origin_count; ++i) {
     const int64_t producer = at->origins[i].producer;
     const leati_listed_node *giver = producer >= 0 ? &self->list->nodes[producer] : NULL;
-    if (giver &&
-        (giver->of_shapes || (giver->info && leati_bit(giver->info->host_outputs, (int64_t)at->origins[i].output)))) {
+    if (giver != NULL && (giver->of_shapes || (giver->info != NULL &&
+                                               leati_bit(giver->info->host_outputs, (int64_t)at->origins[i].output)))) {
       return true;
     }
   }
@@ -325,7 +325,8 @@ static bool gives_shapes(const graph *self, const vertex *at) {
     for (size_t j = 0; j < at->results[i].use_count; ++j) {
       const use *where = &at->results[i].uses[j];
       const leati_listed_node *taker = where->consumer >= 0 ? &self->list->nodes[where->consumer] : NULL;
-      if (taker && (taker->of_shapes || (taker->info && leati_bit(taker->info->host_inputs, where->input)))) {
+      if (taker != NULL &&
+          (taker->of_shapes || (taker->info != NULL && leati_bit(taker->info->host_inputs, where->input)))) {
         return true;
       }
     }
@@ -347,7 +348,7 @@ static void tell_shapes(const graph *self) {
 OrtStatus *leati_shape_arithmetic_find(leati_node_list *list) {
   graph self = {.runtime = list->runtime, .list = list};
   OrtStatus *status = read_graph(&self);
-  if (!status) {
+  if (status == NULL) {
     /* The nodes are in topological order: what a node's answer depends on is known when its turn comes. */
     for (size_t i = list->count; i-- > 0;) {
       self.vertices[i].feeds_host = feeds_host_alone(&self, &self.vertices[i]);

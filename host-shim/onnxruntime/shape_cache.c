@@ -41,12 +41,12 @@ static bool same_dims(const int64_t *a, const int64_t *b, int32_t count) {
 }
 
 static bool same_value(const known_input *known, const void *data) {
-  return known->value_size == 0 || (data && memcmp(data, known->value, known->value_size) == 0);
+  return known->value_size == 0 || (data != NULL && memcmp(data, known->value, known->value_size) == 0);
 }
 
 static bool fits(const known_input *known, const DLTensor *input) {
-  if (!input || !known->present) {
-    return !input && !known->present;
+  if (input == NULL || !known->present) {
+    return input == NULL && !known->present;
   }
   return input->ndim == known->ndim && memcmp(&input->dtype, &known->dtype, sizeof(known->dtype)) == 0 &&
          same_dims(input->shape, known->dims, known->ndim) && same_value(known, input->data);
@@ -54,7 +54,7 @@ static bool fits(const known_input *known, const DLTensor *input) {
 
 /* Bytes of the value of an input on the host; more than LEATI_SHAPE_VALUES_MAX stand for themselves and for more. */
 static size_t value_size(const DLTensor *input) {
-  if (!input || input->device.device_type != kDLCPU) {
+  if (input == NULL || input->device.device_type != kDLCPU) {
     return 0;
   }
   size_t size = (input->dtype.bits * input->dtype.lanes + 7u) / 8u;
@@ -84,12 +84,12 @@ static uint64_t hash_of(uint32_t input_count, const DLTensor *const *inputs) {
   uint64_t hash = 0;
   for (uint32_t i = 0; i < input_count; ++i) {
     const DLTensor *input = inputs[i];
-    hash = leati_hash_word(hash, input ? 1 + (uint64_t)input->ndim : 0);
-    for (int32_t d = 0; input && d < input->ndim; ++d) {
+    hash = leati_hash_word(hash, input != NULL ? 1 + (uint64_t)input->ndim : 0);
+    for (int32_t d = 0; input != NULL && d < input->ndim; ++d) {
       hash = leati_hash_word(hash, (uint64_t)input->shape[d]);
     }
     const size_t size = value_size(input);
-    if (size != 0 && input->data) {
+    if (size != 0 && input->data != NULL) {
       hash = leati_hash_bytes(hash, input->data, size);
     }
   }
@@ -101,7 +101,7 @@ static leati_lru_entry *find(const leati_shape_cache *cache, uint64_t hash, uint
                              const DLTensor *const *inputs) {
   leati_lru_entry *at = leati_lru_first(&cache->table, hash);
   bool found = false;
-  while (at && !found) {
+  while (at != NULL && !found) {
     const known_input *known = ((const shape_case *)at)->inputs;
     uint32_t i = 0;
     while (at->hash == hash && i < input_count && fits(&known[i], inputs[i])) {
@@ -131,7 +131,7 @@ bool leati_shape_cache_find(const leati_shape_cache *cache, uint32_t input_count
   const uint64_t hash = hash_of(input_count, inputs);
   leati_lru_counter *counter = leati_lru_enter(&readers, thread_number());
   leati_lru_entry *found = find(cache, hash, input_count, inputs);
-  if (found) {
+  if (found != NULL) {
     leati_lru_use(&cache->table, found);
     memcpy(shapes, ((const shape_case *)found)->shapes, output_count * sizeof(*shapes));
   }
@@ -144,7 +144,7 @@ static shape_case *make_case(uint32_t input_count, const DLTensor *const *inputs
   const size_t inputs_size = input_count * sizeof(known_input), shapes_size = output_count * sizeof(leat_shape);
   const size_t size = sizeof(shape_case) + inputs_size + shapes_size + values;
   shape_case *made = calloc(1, size);
-  if (!made) {
+  if (made == NULL) {
     return NULL;
   }
   known_input *known = (known_input *)(void *)(made + 1);
@@ -157,7 +157,7 @@ static shape_case *make_case(uint32_t input_count, const DLTensor *const *inputs
   memcpy(kept, shapes, shapes_size);
   for (uint32_t i = 0; i < input_count; ++i) {
     const DLTensor *input = inputs[i];
-    if (!input) {
+    if (input == NULL) {
       continue;
     }
     known[i] = (known_input){
@@ -181,9 +181,9 @@ void leati_shape_cache_add(leati_shape_cache *cache, uint32_t input_count, const
   }
   leati_lru_entry *unused = leati_lru_collect(&cache->table, &readers);
   /* Another thread may have added the same. */
-  if (!find(cache, hash_of(input_count, inputs), input_count, inputs)) {
+  if (find(cache, hash_of(input_count, inputs), input_count, inputs) == NULL) {
     shape_case *made = make_case(input_count, inputs, output_count, shapes, values);
-    if (made && !leati_lru_add(&cache->table, &made->entry)) {
+    if (made != NULL && !leati_lru_add(&cache->table, &made->entry)) {
       free(made);
     }
   }

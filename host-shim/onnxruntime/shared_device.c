@@ -10,10 +10,10 @@
 
 static void release_infos(leati_shared_device *device) {
   const OrtApi *ort = device->runtime->ort;
-  if (device->memory_info) {
+  if (device->memory_info != NULL) {
     ort->ReleaseMemoryInfo(device->memory_info);
   }
-  if (device->host_info) {
+  if (device->host_info != NULL) {
     ort->ReleaseMemoryInfo(device->host_info);
   }
 }
@@ -23,19 +23,19 @@ OrtStatus *leati_shared_device_init(leati_shared_device *device, const leati_run
   leat_error error = {.struct_size = sizeof(error)};
   OrtStatus *status = leati_status_from(runtime, runtime->leat->device->info(index, &device->info, &error), &error,
                                         LEATI_PROVIDER_NAME ": device %u", index);
-  if (!status) {
+  if (status == NULL) {
     status = runtime->ort->CreateMemoryInfo_V2("Leat", OrtMemoryInfoDeviceType_GPU, LEATI_VENDOR_ID,
                                                (int32_t)device->info.index, OrtDeviceMemoryType_DEFAULT,
                                                LEATI_ALIGNMENT, OrtDeviceAllocator, &device->memory_info);
   }
-  if (!status && (runtime->leat->capabilities & LEAT_CAPABILITY_HOST_MEMORY) != 0) {
+  if (status == NULL && (runtime->leat->capabilities & LEAT_CAPABILITY_HOST_MEMORY) != 0) {
     /* Without an alignment, which is a part of what ONNX Runtime compares memory by: so it is found by type, vendor and
      * number alone. */
     status = runtime->ort->CreateMemoryInfo_V2("Leat host", OrtMemoryInfoDeviceType_GPU, LEATI_VENDOR_ID,
                                                (int32_t)device->info.index, OrtDeviceMemoryType_HOST_ACCESSIBLE, 0,
                                                OrtDeviceAllocator, &device->host_info);
   }
-  if (status) {
+  if (status != NULL) {
     release_infos(device);
     return status;
   }
@@ -60,7 +60,7 @@ void leati_shared_device_clear(leati_shared_device *device) {
     runtime->leat->stream->destroy(device->idle[--device->idle_count], NULL);
   }
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
-  if (opened) {
+  if (opened != NULL) {
     leat_error error = {.struct_size = sizeof(error)};
     runtime->leat->event->destroy(device->published_event, NULL);
     if (runtime->leat->device->close(opened, &error) != LEAT_OK) {
@@ -68,7 +68,7 @@ void leati_shared_device_clear(leati_shared_device *device) {
                     error.message);
     }
   }
-  if (device->created) {
+  if (device->created != NULL) {
     runtime->ep->ReleaseHardwareDevice(device->created);
   }
   release_infos(device);
@@ -80,10 +80,10 @@ void leati_shared_device_clear(leati_shared_device *device) {
 int32_t leati_shared_device_open(leati_shared_device *device, leat_device **out, leat_error *err) {
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
   int32_t code = LEAT_OK;
-  if (!opened) {
+  if (opened == NULL) {
     pthread_mutex_lock(&device->lock);
     opened = atomic_load_explicit(&device->opened, memory_order_relaxed);
-    if (!opened) {
+    if (opened == NULL) {
       code = device->runtime->leat->device->open(device->info.index, &opened, err);
       if (code == LEAT_OK) {
         atomic_store_explicit(&device->opened, opened, memory_order_release);
@@ -117,7 +117,7 @@ static bool idle_push(leati_shared_device *device, leat_stream *stream) {
 int32_t leati_shared_device_borrow_stream(leati_shared_device *device, leat_stream **out, leat_error *err) {
   const leat_stream_api *api = device->runtime->leat->stream;
   *out = idle_pop(device);
-  if (*out) {
+  if (*out != NULL) {
     /* Whatever happened to its last owner's work is none of the next one's business. */
     api->clear_error(*out, NULL);
     return LEAT_OK;
@@ -136,8 +136,8 @@ void leati_shared_device_return_stream(leati_shared_device *device, leat_stream 
 }
 
 void leati_shared_device_wait(leati_shared_device *device) {
-  leat_device *opened = device ? atomic_load_explicit(&device->opened, memory_order_acquire) : NULL;
-  if (opened) {
+  leat_device *opened = device != NULL ? atomic_load_explicit(&device->opened, memory_order_acquire) : NULL;
+  if (opened != NULL) {
     device->runtime->leat->device->synchronize(opened, NULL);
   }
 }
@@ -148,7 +148,7 @@ static void forget_failure(leati_shared_device *device) {
   const leat_event_api *events = device->runtime->leat->event;
   leati_shared_device_wait(device);
   pthread_mutex_lock(&device->publish_lock);
-  int32_t state = device->published_event ? events->query(device->published_event, NULL) : LEAT_OK;
+  int32_t state = device->published_event != NULL ? events->query(device->published_event, NULL) : LEAT_OK;
   if (state != LEAT_OK && state != LEAT_ERROR_NOT_READY) {
     events->destroy(device->published_event, NULL);
     device->published_event = NULL;
@@ -159,8 +159,9 @@ static void forget_failure(leati_shared_device *device) {
 /* Lets a stream come after what was published. `publish_lock` held. */
 static int32_t come_after_published(leati_shared_device *device, leat_stream *stream, leat_error *err)
     LEATI_HOLDS(device->publish_lock) {
-  return device->published_event ? device->runtime->leat->stream->wait_event(stream, device->published_event, err)
-                                 : LEAT_OK;
+  return device->published_event != NULL
+             ? device->runtime->leat->stream->wait_event(stream, device->published_event, err)
+             : LEAT_OK;
 }
 
 /* Lets what comes after all that was published come after a stream too. `publish_lock` held. */
@@ -169,7 +170,7 @@ static int32_t publish(leati_shared_device *device, leat_stream *stream, leat_er
   const leat_event_api *events = device->runtime->leat->event;
   leat_device *opened = atomic_load_explicit(&device->opened, memory_order_acquire);
   int32_t code = come_after_published(device, stream, err);
-  if (code == LEAT_OK && !device->published_event) {
+  if (code == LEAT_OK && device->published_event == NULL) {
     code = events->create(opened, 0, &device->published_event, err);
   }
   if (code == LEAT_OK) {

@@ -18,7 +18,7 @@ typedef struct leati_span_thread {
 /* The place of a thread in its list: where it is, or the NULL at the end. */
 static span_thread **place_of(leati_spans *spans, uint32_t thread) {
   span_thread **at = &spans->lists[thread % LEATI_SPAN_LISTS];
-  while (*at && (*at)->thread != thread) {
+  while (*at != NULL && (*at)->thread != thread) {
     at = &(*at)->next;
   }
   return at;
@@ -29,9 +29,9 @@ static bool reserve(span_thread *own) {
   if (own->count < own->capacity) {
     return true;
   }
-  const size_t capacity = own->capacity ? 2 * own->capacity : 16;
+  const size_t capacity = own->capacity != 0 ? 2 * own->capacity : 16;
   leati_span *grown = realloc(own->spans, capacity * sizeof(*grown));
-  if (grown) {
+  if (grown != NULL) {
     own->spans = grown;
     own->capacity = capacity;
   }
@@ -43,9 +43,9 @@ bool leati_spans_begin(leati_spans *spans, uint32_t thread, const void *profile,
     return false;
   }
   span_thread **at = place_of(spans, thread);
-  if (!*at) {
+  if (*at == NULL) {
     *at = calloc(1, sizeof(**at));
-    if (!*at) {
+    if (*at == NULL) {
       return false;
     }
     (*at)->thread = thread;
@@ -63,7 +63,7 @@ bool leati_spans_begin(leati_spans *spans, uint32_t thread, const void *profile,
 void leati_spans_end(leati_spans *spans, uint32_t thread, const void *profile, uint64_t id, uint64_t now_ns,
                      char *name) {
   span_thread *own = *place_of(spans, thread);
-  size_t i = own ? own->count : 0;
+  size_t i = own != NULL ? own->count : 0;
   while (i != 0 &&
          !(own->spans[i - 1].end_ns == OPEN && own->spans[i - 1].profile == profile && own->spans[i - 1].id == id)) {
     --i;
@@ -73,7 +73,7 @@ void leati_spans_end(leati_spans *spans, uint32_t thread, const void *profile, u
     return;
   }
   own->depth = own->spans[i - 1].depth;
-  if (!name && i == own->count) {
+  if (name == NULL && i == own->count) {
     own->count--;
     spans->count--;
     return;
@@ -87,13 +87,13 @@ void leati_spans_end(leati_spans *spans, uint32_t thread, const void *profile, u
 
 const leati_span *leati_spans_find(const leati_spans *spans, uint32_t thread, uint64_t moment_ns) {
   const span_thread *own = spans->lists[thread % LEATI_SPAN_LISTS];
-  while (own && own->thread != thread) {
+  while (own != NULL && own->thread != thread) {
     own = own->next;
   }
   /* How many have begun by then. The last of these, or one that it lies in, is the one: their depths lead there. One of
    * depth 0 lies in none, and a thread may have had any number of those. */
   size_t low = 0;
-  size_t high = own ? own->count : 0;
+  size_t high = own != NULL ? own->count : 0;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
     if (own->spans[middle].begin_ns <= moment_ns) {
@@ -103,11 +103,11 @@ const leati_span *leati_spans_find(const leati_spans *spans, uint32_t thread, ui
     }
   }
   const leati_span *found = low != 0 ? &own->spans[low - 1] : NULL;
-  while (found && found->end_ns < moment_ns) {
+  while (found != NULL && found->end_ns < moment_ns) {
     const uint32_t depth = found->depth;
     do {
       found = depth == 0 || found == own->spans ? NULL : found - 1;
-    } while (found && found->depth >= depth);
+    } while (found != NULL && found->depth >= depth);
   }
   return found;
 }
@@ -129,7 +129,7 @@ static void forget(leati_spans *spans, span_thread *own, const void *profile) {
 void leati_spans_forget(leati_spans *spans, const void *profile) {
   for (size_t i = 0; i < LEATI_SPAN_LISTS; ++i) {
     span_thread **at = &spans->lists[i];
-    while (*at) {
+    while (*at != NULL) {
       span_thread *own = *at;
       forget(spans, own, profile);
       if (own->count == 0) {

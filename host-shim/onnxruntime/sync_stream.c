@@ -31,7 +31,7 @@ static OrtStatus *ORT_API_CALL notification_activate(OrtSyncNotificationImpl *se
   notification *mine = (notification *)self;
   const leati_runtime *runtime = mine->device->runtime;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "SyncNotification.Activate");
-  if (!status) {
+  if (status == NULL) {
     leat_error error = {.struct_size = sizeof(error)};
     status = leati_status_from(runtime, runtime->leat->event->record(mine->event, mine->producer, &error), &error,
                                LEATI_PROVIDER_NAME ": recording an event");
@@ -50,7 +50,7 @@ static OrtStatus *notification_wait_host(notification *mine) {
 static OrtStatus *ORT_API_CALL notification_wait_on_host(OrtSyncNotificationImpl *self) {
   notification *mine = (notification *)self;
   OrtStatus *status = leati_ep_gate_enter_or_fail(mine->device->runtime, "SyncNotification.WaitOnHost");
-  if (!status) {
+  if (status == NULL) {
     status = notification_wait_host(mine);
     leati_ep_gate_leave();
   }
@@ -61,15 +61,15 @@ static OrtStatus *ORT_API_CALL notification_wait_on_device(OrtSyncNotificationIm
   notification *mine = (notification *)self;
   const leati_runtime *runtime = mine->device->runtime;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "SyncNotification.WaitOnDevice");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   const leati_sync_stream *stream = leati_sync_stream_of(runtime, consumer);
-  if (stream && stream->device == mine->device) {
+  if (stream != NULL && stream->device == mine->device) {
     leat_error error = {.struct_size = sizeof(error)};
     bool in_run = false;
     status = leati_run_note(mine->device, stream->handle, false, &in_run);
-    if (!status) {
+    if (status == NULL) {
       status = leati_status_from(runtime, runtime->leat->stream->wait_event(stream->handle, mine->event, &error),
                                  &error, LEATI_PROVIDER_NAME ": waiting for an event");
     }
@@ -94,7 +94,7 @@ static OrtStatus *notification_create(leati_sync_stream *stream, OrtSyncNotifica
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": creating an event");
   }
   notification *made = calloc(1, sizeof(*made));
-  if (!made) {
+  if (made == NULL) {
     runtime->leat->event->destroy(event, NULL);
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for an event");
   }
@@ -132,7 +132,7 @@ static void *ORT_API_CALL stream_get_handle(OrtSyncStreamImpl *self) {
 static OrtStatus *ORT_API_CALL stream_create_notification(OrtSyncStreamImpl *self, OrtSyncNotificationImpl **out) {
   leati_sync_stream *stream = (leati_sync_stream *)self;
   OrtStatus *status = leati_ep_gate_enter_or_fail(stream->device->runtime, "SyncStream.CreateNotification");
-  if (!status) {
+  if (status == NULL) {
     status = notification_create(stream, out);
     leati_ep_gate_leave();
   }
@@ -143,7 +143,7 @@ static OrtStatus *ORT_API_CALL stream_flush(OrtSyncStreamImpl *self) {
   leati_sync_stream *stream = (leati_sync_stream *)self;
   const leati_runtime *runtime = stream->device->runtime;
   OrtStatus *status = leati_ep_gate_enter_or_fail(runtime, "SyncStream.Flush");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   /* To ONNX Runtime, flushed means finished: Run returns after this, and its caller reads the outputs. */
@@ -167,7 +167,8 @@ OrtStatus *leati_sync_stream_create(leati_shared_device *device, OrtSyncStreamIm
   leat_error error = {.struct_size = sizeof(error)};
   *out = NULL;
   leati_sync_stream *stream = calloc(1, sizeof(*stream));
-  int32_t code = stream ? leati_shared_device_borrow_stream(device, &stream->handle, &error) : LEAT_ERROR_OUT_OF_MEMORY;
+  int32_t code =
+      stream != NULL ? leati_shared_device_borrow_stream(device, &stream->handle, &error) : LEAT_ERROR_OUT_OF_MEMORY;
   if (code != LEAT_OK) {
     free(stream);
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": creating a stream");
@@ -188,9 +189,9 @@ OrtStatus *leati_sync_stream_create(leati_shared_device *device, OrtSyncStreamIm
 const leati_sync_stream *leati_sync_stream_of(const leati_runtime *runtime, OrtSyncStream *stream) {
   /* Up to release 1.28 ONNX Runtime allocates the block for a Run's memory pattern on a placeholder, which is no
    * provider's stream. SyncStream_GetImpl() reads beyond its end. Its handle is NULL, and ours never is. */
-  if (!stream || !runtime->ort->SyncStream_GetHandle(stream)) {
+  if (stream == NULL || runtime->ort->SyncStream_GetHandle(stream) == NULL) {
     return NULL;
   }
   const OrtSyncStreamImpl *impl = runtime->ep->SyncStream_GetImpl(stream);
-  return impl && impl->Release == stream_release ? (const leati_sync_stream *)impl : NULL;
+  return impl != NULL && impl->Release == stream_release ? (const leati_sync_stream *)impl : NULL;
 }

@@ -72,7 +72,7 @@ static leati_shared_device *device_of_host(const transfer *self, const OrtMemory
 static DLTensor bytes_of(const leati_shared_device *device, void *data, int64_t *shape) {
   return (DLTensor){
       .data = data,
-      .device = device ? (DLDevice){kDLVulkan, (int32_t)device->info.index} : (DLDevice){kDLCPU, 0},
+      .device = device != NULL ? (DLDevice){kDLVulkan, (int32_t)device->info.index} : (DLDevice){kDLCPU, 0},
       .ndim = 1,
       .dtype = {kDLUInt, 8, 1},
       .shape = shape,
@@ -101,10 +101,10 @@ static OrtStatus *wait_for(const leati_runtime *runtime, leat_stream *stream) {
 /* Bytes and pointers of both ends. */
 static OrtStatus *open_ends(const leati_runtime *runtime, const OrtValue *src, OrtValue *dst, end *from, end *to) {
   OrtStatus *status = runtime->ort->GetTensorSizeInBytes(src, &from->size);
-  if (!status) {
+  if (status == NULL) {
     status = runtime->ort->GetTensorSizeInBytes(dst, &to->size);
   }
-  if (status) {
+  if (status != NULL) {
     return leati_status_prefix(runtime, status, LEATI_PROVIDER_NAME ": only tensors of numbers can be copied");
   }
   if (from->size != to->size) {
@@ -115,14 +115,14 @@ static OrtStatus *open_ends(const leati_runtime *runtime, const OrtValue *src, O
   const void *data = NULL;
   status = runtime->ort->GetTensorData(src, &data);
   from->data = (void *)(uintptr_t)data;
-  if (!status) {
+  if (status == NULL) {
     status = runtime->ort->GetTensorMutableData(dst, &to->data);
   }
-  if (!status && from->size != 0 && (!from->data || !to->data)) {
+  if (status == NULL && from->size != 0 && (from->data == NULL || to->data == NULL)) {
     /* ONNX Runtime makes such tensors when their allocation fails. */
     const char *reason = leati_allocator_take_failure();
     status = leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": a tensor of %zu bytes has no memory (%s)",
-                          from->size, reason ? reason : "its allocation failed");
+                          from->size, reason != NULL ? reason : "its allocation failed");
   }
   return status;
 }
@@ -132,7 +132,7 @@ OrtStatus *leati_transfer_value(leati_shared_device *device, leat_stream *stream
   end from = {.device = to_host ? device : NULL};
   end to = {.device = to_host ? NULL : device};
   OrtStatus *status = open_ends(device->runtime, src, dst, &from, &to);
-  if (!status && from.size != 0) {
+  if (status == NULL && from.size != 0) {
     status = copy_bytes(device->runtime, stream, &from, &to);
   }
   return status;
@@ -144,7 +144,7 @@ OrtStatus *leati_transfer_within(leati_shared_device *device, leat_stream *strea
   OrtStatus *status = device->runtime->ort->GetTensorData(src, &data);
   const end from = {.device = device, .data = (void *)(uintptr_t)data, .size = size};
   const end to = {.device = device, .data = dst, .size = size};
-  return status || size == 0 ? status : copy_bytes(device->runtime, stream, &from, &to);
+  return status != NULL || size == 0 ? status : copy_bytes(device->runtime, stream, &from, &to);
 }
 
 /* A copy on a stream of our own, finished when this returns. Which streams use the two tensors cannot be asked for, so
@@ -160,7 +160,7 @@ static OrtStatus *copy_and_wait(leati_shared_device *device, const end *src, con
   OrtStatus *status = copy_bytes(runtime, stream, src, dst);
   OrtStatus *late = wait_for(runtime, stream);
   leati_shared_device_return_stream(device, stream);
-  if (status) {
+  if (status != NULL) {
     leati_status_drop(runtime, late);
     return status;
   }
@@ -174,14 +174,14 @@ static OrtStatus *copy_and_wait(leati_shared_device *device, const end *src, con
 static OrtStatus *copy_within_host(const copy *it) {
   leati_shared_device *const writers[2] = {it->from.writer, it->to.writer == it->from.writer ? NULL : it->to.writer};
   OrtStatus *status = NULL;
-  for (int i = 0; i < 2 && !status; ++i) {
-    if (it->stream && it->stream->device == writers[i]) {
+  for (int i = 0; i < 2 && status == NULL; ++i) {
+    if (it->stream != NULL && it->stream->device == writers[i]) {
       status = wait_for(it->runtime, it->stream->handle);
     } else {
       leati_shared_device_wait(writers[i]);
     }
   }
-  if (!status) {
+  if (status == NULL) {
     memmove(it->to.data, it->from.data, it->from.size);
   }
   return status;
@@ -190,14 +190,14 @@ static OrtStatus *copy_within_host(const copy *it) {
 /* Devices do not see each other's memory: the bytes go through the host. */
 static OrtStatus *copy_across(const copy *it) {
   end middle = {.data = malloc(it->from.size), .size = it->from.size};
-  if (!middle.data) {
+  if (middle.data == NULL) {
     return leati_status(it->runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a copy of %zu bytes",
                         middle.size);
   }
   leati_shared_device_wait(it->from.device);
   leati_shared_device_wait(it->to.device);
   OrtStatus *status = copy_and_wait(it->from.device, &it->from, &middle);
-  if (!status) {
+  if (status == NULL) {
     status = copy_and_wait(it->to.device, &middle, &it->to);
   }
   free(middle.data);
@@ -205,7 +205,7 @@ static OrtStatus *copy_across(const copy *it) {
 }
 
 static leati_shared_device *device_of_copy(const copy *it) {
-  return it->from.device ? it->from.device : it->to.device;
+  return it->from.device != NULL ? it->from.device : it->to.device;
 }
 
 /* Copies from or to a device on a stream of ONNX Runtime's. */
@@ -213,21 +213,21 @@ static OrtStatus *copy_on_stream(const copy *it) {
   const leati_runtime *runtime = it->runtime;
   leati_shared_device *const device = device_of_copy(it);
   leat_stream *const stream = it->stream->handle;
-  const bool to_host = !it->to.device;
+  const bool to_host = it->to.device == NULL;
   bool in_run = false;
   OrtStatus *status = leati_run_note(device, stream, to_host, &in_run);
-  if (!status && !in_run) {
+  if (status == NULL && !in_run) {
     /* The source may be what was copied on another stream, for which ONNX Runtime has no notification. */
     uint64_t published = 0;
     status = leati_shared_device_catch_up(device, stream, &published);
   }
-  if (!status) {
+  if (status == NULL) {
     status = copy_bytes(runtime, stream, &it->from, &it->to);
   }
-  if (!status && !in_run && !to_host) {
+  if (status == NULL && !in_run && !to_host) {
     status = leati_shared_device_publish(device, stream);
   }
-  if (status) {
+  if (status != NULL) {
     /* The caller frees its buffers now; downloads before this one must not arrive in them later. */
     leati_status_drop(runtime, wait_for(runtime, stream));
   } else if (to_host && (!in_run || leati_run_has_bodies())) {
@@ -251,13 +251,13 @@ typedef OrtStatus *copy_fn(const copy *it);
 
 /* What copies between such ends. */
 static copy_fn *find_copy(const copy *it) {
-  if (!it->from.device && !it->to.device) {
+  if (it->from.device == NULL && it->to.device == NULL) {
     return copy_within_host;
   }
-  if (it->from.device && it->to.device && it->from.device != it->to.device) {
+  if (it->from.device != NULL && it->to.device != NULL && it->from.device != it->to.device) {
     return copy_across;
   }
-  return it->stream && it->stream->device == device_of_copy(it) ? copy_on_stream : copy_without_stream;
+  return it->stream != NULL && it->stream->device == device_of_copy(it) ? copy_on_stream : copy_without_stream;
 }
 
 /* Finds the devices of both ends. */
@@ -265,13 +265,14 @@ static OrtStatus *find_ends(const transfer *self, const OrtValue *src, const Ort
   const leati_runtime *runtime = self->runtime;
   const OrtMemoryDevice *src_memory = runtime->ep->Value_GetMemoryDevice(src);
   const OrtMemoryDevice *dst_memory = runtime->ep->Value_GetMemoryDevice(dst);
-  if (!src_memory || !dst_memory) {
+  if (src_memory == NULL || dst_memory == NULL) {
     return leati_status(runtime, ORT_INVALID_ARGUMENT, LEATI_PROVIDER_NAME ": only tensors can be copied");
   }
   *from = (end){.device = device_of(self, src_memory), .writer = device_of_host(self, src_memory)};
   *to = (end){.device = device_of(self, dst_memory), .writer = device_of_host(self, dst_memory)};
-  const bool known = (from->device || is_host(runtime, src_memory)) && (to->device || is_host(runtime, dst_memory));
-  const bool ours = from->device || to->device || from->writer || to->writer;
+  const bool known =
+      (from->device != NULL || is_host(runtime, src_memory)) && (to->device != NULL || is_host(runtime, dst_memory));
+  const bool ours = from->device != NULL || to->device != NULL || from->writer != NULL || to->writer != NULL;
   return known && ours ? NULL
                        : leati_status(runtime, ORT_INVALID_ARGUMENT,
                                       LEATI_PROVIDER_NAME
@@ -282,10 +283,10 @@ static OrtStatus *copy_one(const transfer *self, const OrtValue *src, OrtValue *
                            bool *waited) {
   copy it = {.runtime = self->runtime, .one_device = self->device_count == 1, .waited = waited};
   OrtStatus *status = find_ends(self, src, dst, &it.from, &it.to);
-  if (!status) {
+  if (status == NULL) {
     status = open_ends(self->runtime, src, dst, &it.from, &it.to);
   }
-  if (status || it.from.size == 0) {
+  if (status != NULL || it.from.size == 0) {
     return status;
   }
   it.stream = leati_sync_stream_of(self->runtime, stream);
@@ -311,12 +312,12 @@ static OrtStatus *ORT_API_CALL transfer_copy_tensors(OrtDataTransferImpl *self, 
                                                      OrtSyncStream **streams, size_t count) {
   const transfer *mine = (const transfer *)self;
   OrtStatus *status = leati_ep_gate_enter_or_fail(mine->runtime, "DataTransfer.CopyTensors");
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   bool waited = false;
-  for (size_t i = 0; i < count && !status; ++i) {
-    status = copy_one(mine, src[i], dst[i], streams ? streams[i] : NULL, &waited);
+  for (size_t i = 0; i < count && status == NULL; ++i) {
+    status = copy_one(mine, src[i], dst[i], streams != NULL ? streams[i] : NULL, &waited);
   }
   leati_ep_gate_leave();
   return status;
@@ -325,7 +326,7 @@ static OrtStatus *ORT_API_CALL transfer_copy_tensors(OrtDataTransferImpl *self, 
 OrtStatus *leati_transfer_create(leati_shared_device *devices, uint32_t device_count, const leati_runtime *runtime,
                                  OrtDataTransferImpl **out) {
   transfer *made = calloc(1, sizeof(*made));
-  if (!made) {
+  if (made == NULL) {
     return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a data transfer");
   }
   made->base = (OrtDataTransferImpl){

@@ -10,7 +10,7 @@ OrtStatus *leati_view_ort_value(const OrtApi *ort, const OrtValue *value, DLDevi
   size_t rank = 0;
   const void *data = NULL;
   OrtStatus *status = ort->GetTensorElementTypeAndShapeDataReference(value, &element, &dims, &rank);
-  if (!status) {
+  if (status == NULL) {
     status = ort->GetTensorData(value, &data);
   }
   *out = (DLTensor){
@@ -19,6 +19,6 @@ OrtStatus *leati_view_ort_value(const OrtApi *ort, const OrtValue *value, DLDevi
       .ndim = (int32_t)rank,
       .shape = (int64_t *)(uintptr_t)dims,
   };
-  *out_known = !status && leati_element_type_to_dlpack(element, &out->dtype);
+  *out_known = status == NULL && leati_element_type_to_dlpack(element, &out->dtype);
   return status;
 }

@@ -54,20 +54,20 @@ static OrtStatus *read_border(warming *self, OrtNodeComputeInfo *subgraph, const
   const OrtApi *ort = self->runtime->ort;
   out->graph = leati_fused_subgraph_graph(subgraph, &out->label);
   OrtStatus *status = ort->Node_GetNumInputs(fused, &out->input_count);
-  if (!status) {
+  if (status == NULL) {
     status = ort->Node_GetNumOutputs(fused, &out->output_count);
   }
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   const size_t count = out->input_count + out->output_count;
   out->infos = leati_scratch_alloc(&self->scratch, count, sizeof(*out->infos));
   out->values = leati_scratch_alloc(&self->scratch, count, sizeof(*out->values));
-  if (!out->infos || !out->values) {
+  if (out->infos == NULL || out->values == NULL) {
     return no_memory(self);
   }
   status = out->input_count != 0 ? ort->Node_GetInputs(fused, out->infos, out->input_count) : NULL;
-  if (!status && out->output_count != 0) {
+  if (status == NULL && out->output_count != 0) {
     status = ort->Node_GetOutputs(fused, out->infos + out->input_count, out->output_count);
   }
   return status;
@@ -78,12 +78,12 @@ static OrtStatus *number_value(warming *self, const OrtValueInfo *info, uint32_t
   const char *name = NULL;
   OrtStatus *status = self->runtime->ort->GetValueInfoName(info, &name);
   *out = 0;
-  while (!status && *out < self->value_count && strcmp(self->values[*out].declared.name, name) != 0) {
+  while (status == NULL && *out < self->value_count && strcmp(self->values[*out].declared.name, name) != 0) {
     ++*out;
   }
-  if (!status && *out == self->value_count) {
+  if (status == NULL && *out == self->value_count) {
     status = leati_declared_value_read(self->runtime, &self->scratch, info, &self->values[*out].declared);
-    self->value_count += !status;
+    self->value_count += status == NULL;
   }
   return status;
 }
@@ -107,7 +107,7 @@ static OrtStatus *read_all(warming *self, const leati_model_inputs *inputs, OrtN
   size_t most = inputs->count, widest = 0;
   OrtStatus *status = NULL;
   self->subgraphs = leati_scratch_alloc(&self->scratch, self->subgraph_count, sizeof(*self->subgraphs));
-  for (size_t i = 0; self->subgraphs && i < self->subgraph_count && !status; ++i) {
+  for (size_t i = 0; self->subgraphs != NULL && i < self->subgraph_count && status == NULL; ++i) {
     status = read_border(self, subgraphs[i], fused[i], &self->subgraphs[i]);
     const size_t count = self->subgraphs[i].input_count + self->subgraphs[i].output_count;
     most += count;
@@ -117,20 +117,21 @@ static OrtStatus *read_all(warming *self, const leati_model_inputs *inputs, OrtN
   self->inputs = leati_scratch_alloc(&self->scratch, widest, sizeof(*self->inputs));
   self->views = leati_scratch_alloc(&self->scratch, widest, sizeof(*self->views));
   self->shapes = leati_scratch_alloc(&self->scratch, widest, sizeof(*self->shapes));
-  if (!status && (!self->subgraphs || !self->values || !self->inputs || !self->views || !self->shapes)) {
+  if (status == NULL && (self->subgraphs == NULL || self->values == NULL || self->inputs == NULL ||
+                         self->views == NULL || self->shapes == NULL)) {
     status = no_memory(self);
   }
-  for (size_t v = 0; v < inputs->count && !status; ++v) {
+  for (size_t v = 0; v < inputs->count && status == NULL; ++v) {
     self->values[self->value_count++].declared = inputs->values[v];
   }
   self->model_count = self->value_count;
-  for (size_t i = 0; i < self->subgraph_count && !status; ++i) {
+  for (size_t i = 0; i < self->subgraph_count && status == NULL; ++i) {
     const border *subgraph = &self->subgraphs[i];
-    for (size_t k = 0; k < subgraph->input_count + subgraph->output_count && !status; ++k) {
+    for (size_t k = 0; k < subgraph->input_count + subgraph->output_count && status == NULL; ++k) {
       status = number_value(self, subgraph->infos[k], &subgraph->values[k]);
     }
   }
-  if (!status) {
+  if (status == NULL) {
     add_dimensions(self);
   }
   return status;
@@ -262,14 +263,14 @@ static void find_sum(warming *self) {
 
 static OrtStatus *try_listed(warming *self, const char *option) {
   char why[512];
-  for (const char *at = option; *at;) {
+  for (const char *at = option; *at != '\0';) {
     at = leati_warm_shapes_next(at, &self->dimensions, why, sizeof(why));
-    if (!at) {
+    if (at == NULL) {
       return leati_status(self->runtime, ORT_INVALID_ARGUMENT,
                           LEATI_PROVIDER_NAME ": option 'warm_shapes' is '%.200s', but %s", option, why);
     }
     const size_t refused = try_sizes(self, true);
-    if (refused) {
+    if (refused != 0) {
       leati_ort_log(self->runtime, self->logger, ORT_LOGGING_LEVEL_WARNING,
                     LEATI_PROVIDER_NAME
                     ": option 'warm_shapes' is '%.200s': %zu of %zu fused subgraphs refuse a set of it, or what "
@@ -292,7 +293,7 @@ static void try_probes(warming *self) {
 OrtStatus *leati_warm_up(leati_shared_device *device, const leati_model_inputs *inputs, const char *option,
                          const OrtLogger *logger, OrtNodeComputeInfo *const *subgraphs, const OrtNode *const *fused,
                          size_t count) {
-  const bool none = option ? strcmp(option, "none") == 0 : (device->info.flags & LEAT_DEVICE_SOFTWARE) != 0;
+  const bool none = option != NULL ? strcmp(option, "none") == 0 : (device->info.flags & LEAT_DEVICE_SOFTWARE) != 0;
   if (none || inputs->count == 0 || count == 0) {
     return NULL;
   }
@@ -302,12 +303,12 @@ OrtStatus *leati_warm_up(leati_shared_device *device, const leati_model_inputs *
                   .subgraph_count = count,
                   .left = LEATI_WARM_PIPELINES_MAX};
   OrtStatus *status = read_all(&self, inputs, subgraphs, fused);
-  if (!status && option && strcmp(option, "probe") != 0) {
+  if (status == NULL && option != NULL && strcmp(option, "probe") != 0) {
     status = try_listed(&self, option);
-  } else if (!status) {
+  } else if (status == NULL) {
     try_probes(&self);
   }
-  if (!status) {
+  if (status == NULL) {
     leati_ort_log(self.runtime, logger, ORT_LOGGING_LEVEL_INFO,
                   LEATI_PROVIDER_NAME ": %u pipelines were compiled before the first Run%s", self.compiled,
                   self.left == 0 ? ", as many as a session may: Runs compile what is missing" : "");

@@ -24,7 +24,7 @@ static leat_error err = {.struct_size = sizeof(err)};
 
 static const leat_backend_api *load(const char *path) {
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!library) {
+  if (library == NULL) {
     printf("%s\n", dlerror());
     exit(1);
   }
@@ -39,15 +39,15 @@ static const leat_backend_api *load(const char *path) {
                          .name = "frozen host"};
   const leat_backend_api *api = NULL;
   OK(query(&host, &api, &err));
-  REQUIRE(api && api->abi_version == LEAT_ABI_CURRENT);
+  REQUIRE(api != NULL && api->abi_version == LEAT_ABI_CURRENT);
   REQUIRE(api->struct_size >= sizeof(*api));
 
   /* No version in common: an error with both ranges, and no table. */
   const leat_backend_api *none = api;
   host.abi_min = LEAT_ABI_VERSION(99, 1);
   host.abi_max = LEAT_ABI_VERSION(99, 2);
-  REQUIRE(query(&host, &none, &err) == LEAT_ERROR_VERSION && !none);
-  REQUIRE(strstr(err.message, "99.1") && strstr(err.message, "1.0"));
+  REQUIRE(query(&host, &none, &err) == LEAT_ERROR_VERSION && none == NULL);
+  REQUIRE(strstr(err.message, "99.1") != NULL && strstr(err.message, "1.0") != NULL);
   /* A host that speaks from 1.0 up to something newer than the backend gets what the backend has. */
   host.abi_min = LEAT_ABI_1_0;
   OK(query(&host, &none, &err));
@@ -66,7 +66,7 @@ static void use_pool(const leat_backend_api *api, leat_device *device) {
   leat_stream *stream, *same, *previous;
   leat_stream_info about = {.struct_size = sizeof(about)};
   uint64_t ticket;
-  if (!api->pool) {
+  if (api->pool == NULL) {
     return;
   }
   OK(api->pool->info(device, &before, &err));
@@ -80,7 +80,7 @@ static void use_pool(const leat_backend_api *api, leat_device *device) {
   REQUIRE(same == stream);
   OK(api->pool->set_current(device, stream, &previous, &err));
   OK(api->pool->current(device, &same, &err));
-  REQUIRE(same == stream && !previous);
+  REQUIRE(same == stream && previous == NULL);
   OK(api->pool->release_current(device, &err));
   OK(api->pool->release(device, ticket, &err));
   OK(api->pool->info(device, &info, &err));
@@ -116,7 +116,7 @@ static void use_graph(const leat_backend_api *api, leat_device *device, leat_str
   leat_graph_info info = {.struct_size = sizeof(info)};
   uint32_t fusions = 0;
   leat_graph *graph;
-  if (!api->graph) {
+  if (api->graph == NULL) {
     return;
   }
   OK(api->graph->build(device, &desc, &graph, &err));
@@ -186,7 +186,7 @@ int main(int argc, char **argv) {
   OK(api->op->count(&operators, &err));
   REQUIRE(operators > 0);
   OK(api->op->info(0, &entry, &err));
-  REQUIRE(entry->struct_size >= sizeof(*entry) && entry->name && entry->domain);
+  REQUIRE(entry->struct_size >= sizeof(*entry) && entry->name != NULL && entry->domain != NULL);
 
   const leat_value_info input = {.struct_size = sizeof(input), .ndim = 1, .dtype = {kDLFloat, 32, 1}, .shape = shape};
   const leat_value_info *const inputs[] = {&input, &input};
@@ -219,7 +219,7 @@ int main(int argc, char **argv) {
   memset(values[2], 0, sizeof(values[2]));
   use_graph(api, device, stream, &input, in, &host[2]);
   OK(api->stream->synchronize(stream, &err));
-  for (int i = 0; i < COUNT && api->graph; ++i) {
+  for (int i = 0; i < COUNT && api->graph != NULL; ++i) {
     REQUIRE(values[2][i] == (float)(4 * i));
   }
 
@@ -227,7 +227,7 @@ int main(int argc, char **argv) {
   DLManagedTensorVersioned *managed;
   leat_view view = {.struct_size = sizeof(view)};
   OK(api->memory->export_dlpack(stream, &on_device[2], NULL, &managed, &err));
-  REQUIRE(managed->version.major == 1 && managed->dl_tensor.strides);
+  REQUIRE(managed->version.major == 1 && managed->dl_tensor.strides != NULL);
   OK(api->memory->import_dlpack(stream, managed, NULL, &view, &err));
   REQUIRE(view.tensor.ndim == 1 && view.shape[0] == COUNT);
   REQUIRE((uint64_t)(uintptr_t)view.tensor.data + view.tensor.byte_offset == address[2]);

@@ -58,7 +58,7 @@ typedef struct product {
 
 static void *check_alloc(size_t bytes) {
   void *memory = calloc(1, bytes > 0 ? bytes : 1);
-  if (!memory) {
+  if (memory == NULL) {
     abort();
   }
   return memory;
@@ -102,7 +102,7 @@ static int32_t plant_run(void *user, leat_batch_call *call, leat_error *err) {
   const int64_t width = in->ndim > 1 ? in->shape[1] : 1;
   const float *from = in->data;
   note(p, call, rows * width > 0 ? from[0] : 0, rows * width > 0 ? from[rows * width - 1] : 0);
-  if (p->queue) {
+  if (p->queue != NULL) {
     call_back(p, call);
   }
   product *made = check_alloc(sizeof(*made));
@@ -231,7 +231,7 @@ static leat_batch_queue *new_queue(const leat_batch_config *config) {
 
 /* Expects a status, and a message that holds `text`. */
 static void expect_error(int32_t got, int32_t wanted, const char *text) {
-  if (got != wanted || err.code != wanted || !strstr(err.message, text)) {
+  if (got != wanted || err.code != wanted || strstr(err.message, text) == NULL) {
     fail_msg("status %d (%d) \"%s\" instead of %d \"%s\"", (int)got, (int)err.code, err.message, (int)wanted, text);
   }
 }
@@ -302,7 +302,7 @@ static const char *check_result(leat_batch_ticket *ticket, float first, int64_t 
 /* Checks the results and releases the ticket. */
 static void take(leat_batch_ticket *ticket, float first, int64_t rows, int64_t width) {
   const char *wrong = check_result(ticket, first, rows, width);
-  if (wrong) {
+  if (wrong != NULL) {
     fail_msg("request %g of %lld rows: %s", (double)first, (long long)rows, wrong);
   }
   ASSERT_OK(leat_batch_release(ticket, &err));
@@ -321,7 +321,7 @@ static void end(leat_batch_queue *queue, plant *p) {
 
 static int rounds(void) {
   const char *text = getenv("LEAT_TEST_BATCH_ROUNDS");
-  return text ? atoi(text) : 10;
+  return text != NULL ? atoi(text) : 10;
 }
 
 /* ---- Many threads ------------------------------------------------------------------------------------------------ */
@@ -361,20 +361,20 @@ static const char *call_run(leat_batch_queue *queue, float first, int64_t rows, 
 static void *call_often(void *argument) {
   caller *c = argument;
   enum { AT_ONCE = 4 };
-  for (int i = 0; i < c->calls && !c->wrong; ++i) {
+  for (int i = 0; i < c->calls && c->wrong == NULL; ++i) {
     const float base = (float)(c->index * 100000 + i * AT_ONCE * WIDTH_MAX);
     if (c->own_memory) {
       c->wrong = call_run(c->queue, base, 1, 4);
       continue;
     }
     leat_batch_ticket *tickets[AT_ONCE] = {NULL};
-    for (int k = 0; k < AT_ONCE && !c->wrong; ++k) {
+    for (int k = 0; k < AT_ONCE && c->wrong == NULL; ++k) {
       const float first = base + (float)(k * WIDTH_MAX);
       c->wrong = put(c->queue, first, (i + k) % 5, 1 + c->index % 3, -1, &tickets[k], NULL) ? "submit failed" : NULL;
     }
     for (int k = 0; k < AT_ONCE; ++k) {
       const float first = base + (float)(k * WIDTH_MAX);
-      if (tickets[k] && !c->wrong) {
+      if (tickets[k] != NULL && c->wrong == NULL) {
         c->wrong = check_result(tickets[k], first, (i + k) % 5, 1 + c->index % 3);
       }
       (void)leat_batch_release(tickets[k], NULL);
@@ -394,9 +394,9 @@ static void join_callers(caller *callers, int count) {
   const char *wrong = NULL;
   for (int i = 0; i < count; ++i) {
     assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
-    wrong = wrong ? wrong : callers[i].wrong;
+    wrong = wrong != NULL ? wrong : callers[i].wrong;
   }
-  if (wrong) {
+  if (wrong != NULL) {
     fail_msg("%s", wrong);
   }
 }
@@ -1470,7 +1470,7 @@ static void a_child_of_fork_gets_an_error_and_the_parent_goes_on(void **state) {
                              leat_batch_queue_destroy(queue, LEAT_BATCH_DRAIN, &err),
                              leat_batch_queue_create(&config, &fresh, &err)};
       for (size_t k = 0; k < sizeof(got) / sizeof(*got); ++k) {
-        if (got[k] != LEAT_ERROR_FORKED || !strstr(err.message, "fork()")) {
+        if (got[k] != LEAT_ERROR_FORKED || strstr(err.message, "fork()") == NULL) {
           _exit(1 + (int)k);
         }
       }

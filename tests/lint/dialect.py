@@ -3,7 +3,7 @@
 """dialect.py TREE: one dialect of C where clang-format leaves a choice.
 
 The body of if, else, for and while stands in braces; what a loop counts up or down by one is written ++i; endless loops
-are for (;;); sizeof has parentheses.
+are for (;;); sizeof has parentheses; a pointer is compared with NULL, in each file where its name is no number's too.
 """
 import re
 
@@ -22,6 +22,20 @@ RULES = [
     (re.compile(r'\bsizeof [\w*]'), 'sizeof without parentheses'),
 ]
 
+# What declares a pointer, and what another thing; a name of both is left alone.
+POINTER = re.compile(r'\w[ \w]* \*+(?:const |restrict )?(\w+)(?= =|[,;)])')
+OTHER = re.compile(r'\b(?:bool|int|unsigned|char|float|double|long|gboolean|guint|gint|\w+_t) (\w+)(?= =|[,;)[])')
+LISTED = re.compile(r', (\w+) = ')
+BARE_POINTER = 'a pointer that is tested without NULL'
+
+
+def bare_pointers(code):
+    """Where names of pointers are the operand of !, && or ||, or all of a condition."""
+    names = set(POINTER.findall(code)) - set(OTHER.findall(code)) - set(LISTED.findall(code))
+    for match in re.finditer(r'(?:!|\b(?:if|while) \(|&& |\|\| )(\w+)(?= (?:&&|\|\|)|\)|;)', code):
+        if match.group(1) in names:
+            yield match.start()
+
 
 def check(tree):
     for path in tree.files:
@@ -34,6 +48,8 @@ def check(tree):
                 if what == BARE and match.group(0).count('(') != match.group(0).count(')'):
                     continue
                 yield f'{path}:{code.count(chr(10), 0, match.start()) + 1}: {what}'
+        for at in bare_pointers(code):
+            yield f'{path}:{code.count(chr(10), 0, at) + 1}: {BARE_POINTER}'
 
 
 CANARIES = [
@@ -44,6 +60,8 @@ CANARIES = [
     ({'plugin/a.c': 'for (int i = 0; i < n; i++) {\n'}, 'write ++i'),
     ({'plugin/a.c': 'while (true) {\n'}, 'write for (;;)'),
     ({'plugin/a.c': 'x = sizeof y;\n'}, 'sizeof without parentheses'),
+    ({'plugin/a.c': 'void f(int *p) {\n  if (x && !p) {\n'}, 'plugin/a.c:2: a pointer that is tested without NULL'),
+    ({'plugin/a.c': 'void f(int *p, bool b) {\n  if (p == NULL && !b) {\n'}, None),
     ({'plugin/a.c': 'for (int i = 0; i < n; ++i) {\n  x[j++] = sizeof(y);\n}\n#if defined(X)\n#else\n#endif\n'}, None),
 ]
 

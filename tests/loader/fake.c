@@ -18,7 +18,7 @@ void leat_test_no_such_function(void);
 #endif
 
 static int32_t refuse(leat_error *err, const char *slot) {
-  if (err && err->struct_size >= sizeof(*err)) {
+  if (err != NULL && err->struct_size >= sizeof(*err)) {
     err->code = LEAT_ERROR_NOT_SUPPORTED;
     err->native_code = 0;
     err->reserved = 0;

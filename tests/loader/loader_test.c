@@ -32,8 +32,8 @@ static void expect_failure(const char *path, int32_t status, const char *const *
   assert_int_equal(err.code, status);
   assert_int_equal(err.reserved, 0);
   assert_null(api);
-  for (; *texts; ++texts) {
-    if (!strstr(err.message, *texts)) {
+  for (; *texts != NULL; ++texts) {
+    if (strstr(err.message, *texts) == NULL) {
       fail_msg("\"%s\" is missing in \"%s\"", *texts, err.message);
     }
   }
@@ -48,7 +48,7 @@ static const leat_backend_api *expect_success(const char *path) {
   const leat_backend_api *api = NULL;
   int32_t status = leat_host_load(path, &api, &err);
   if (status) {
-    fail_msg("%s: %s: %s", path ? path : "default", leat_host_status_name(status), err.message);
+    fail_msg("%s: %s: %s", path != NULL ? path : "default", leat_host_status_name(status), err.message);
   }
   assert_int_equal(err.code, LEAT_OK);
   assert_string_equal(err.message, "");
@@ -349,7 +349,7 @@ static int folder_make(void **state) {
   folder *made = g_new0(folder, 1);
   made->path = g_dir_make_tmp("leat-loader-XXXXXX", NULL);
   *state = made;
-  return made->path ? 0 : -1;
+  return made->path != NULL ? 0 : -1;
 }
 
 static int folder_remove(void **state) {
@@ -476,7 +476,7 @@ static void test_library_stays_mapped(void **state) {
   void *handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
   assert_non_null(handle);
   /* More closes than there can have been opens. */
-  for (int i = 0; i < 64 && handle; ++i) {
+  for (int i = 0; i < 64 && handle != NULL; ++i) {
     assert_int_equal(dlclose(handle), 0);
     handle = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
     assert_non_null(handle);

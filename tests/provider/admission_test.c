@@ -92,10 +92,10 @@ static outcome run(OrtSession *session, unsigned seed) {
   bool wrong = false;
   OrtStatus *status = layer_try(&fixture, session, NULL, 2, seed, &wrong);
   outcome result = wrong ? OTHERWISE : RIGHT;
-  if (status) {
+  if (status != NULL) {
     const char *message = fixture.ort->GetErrorMessage(status);
-    result = strstr(message, "not admitted") && strstr(message, TIMEOUT_OPTION) &&
-                     strstr(message, "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS") &&
+    result = strstr(message, "not admitted") != NULL && strstr(message, TIMEOUT_OPTION) != NULL &&
+                     strstr(message, "LEAT_STREAM_POOL_WAIT_TIMEOUT_MS") != NULL &&
                      /* With this code Python would take the session to the CPU for good. */
                      fixture.ort->GetErrorCode(status) != ORT_EP_FAIL
                  ? REFUSED
@@ -515,13 +515,13 @@ static bool run_nesting(OrtSession *session) {
   OrtValue *input = ort_fixture_tensor(&fixture, FLOAT, dims, 2, x);
   OrtValue *y = NULL;
   OrtStatus *status = ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)&input, &y);
-  bool right = !status;
+  bool right = status == NULL;
   for (int i = 0; i < 6 && right; ++i) {
     const void *data = NULL;
     ort_fixture_check(&fixture, fixture.ort->GetTensorData(y, &data), "y");
     right = ((const float *)data)[i] == (x[i] > 0 ? -x[i] : 0.0f);
   }
-  if (status) {
+  if (status != NULL) {
     assert_non_null(strstr(fixture.ort->GetErrorMessage(status), "in the middle fails"));
     fixture.ort->ReleaseStatus(status);
   }
@@ -589,8 +589,8 @@ static void expect_refusal(const char *option, const char *value, const char *co
   OrtStatus *status = try_session(option, value, &session);
   assert_non_null(status);
   const char *message = fixture.ort->GetErrorMessage(status);
-  for (; *words; ++words) {
-    if (!strstr(message, *words)) {
+  for (; *words != NULL; ++words) {
+    if (strstr(message, *words) == NULL) {
       fail_msg("%s=%s: the message lacks '%s': %s", option, value, *words, message);
     }
   }
@@ -756,7 +756,7 @@ int main(int count, char **arguments) {
     ort_fixture_open(&fixture);
     ort_fixture_check(&fixture, ort_fixture_register(&fixture), "registering the provider");
     leat_error error = {.struct_size = sizeof(error)};
-    if (!fixture.device) {
+    if (fixture.device == NULL) {
       fprintf(stderr, "Leat finds no device\n");
       return ORT_FIXTURE_SKIPPED;
     }

@@ -87,7 +87,7 @@ OrtStatus *layer_try(const ort_fixture *fixture, OrtSession *session, const OrtR
   }
   OrtValue *y = NULL;
   OrtStatus *status = ort_fixture_run(fixture, session, options, (const OrtValue *const *)&x, &y);
-  *out_wrong = !status && compare(fixture, y, rows, seed) != 0;
+  *out_wrong = status == NULL && compare(fixture, y, rows, seed) != 0;
   /* The input must not be needed any more, whatever still runs. */
   for (int64_t i = 0; i < rows * LAYER_INPUTS; ++i) {
     ((float *)data)[i] = NAN;
@@ -101,7 +101,7 @@ int layer_run(const ort_fixture *fixture, OrtSession *session, const OrtRunOptio
               unsigned seed) {
   bool wrong = false;
   OrtStatus *status = layer_try(fixture, session, options, rows, seed, &wrong);
-  if (status) {
+  if (status != NULL) {
     fprintf(stderr, "Run: %s\n", fixture->ort->GetErrorMessage(status));
     fixture->ort->ReleaseStatus(status);
     return 2;

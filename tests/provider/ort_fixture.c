@@ -14,7 +14,7 @@ static void die(const char *what, const char *why) {
 }
 
 void ort_fixture_check(const ort_fixture *fixture, OrtStatus *status, const char *what) {
-  if (status) {
+  if (status != NULL) {
     die(what, fixture->ort->GetErrorMessage(status));
   }
 }
@@ -22,26 +22,26 @@ void ort_fixture_check(const ort_fixture *fixture, OrtStatus *status, const char
 /* The path of a library: where the build has it, or on another machine what a variable says. */
 static const char *path_of(const char *variable, const char *built) {
   const char *set = getenv(variable);
-  return set ? set : built;
+  return set != NULL ? set : built;
 }
 
 void ort_fixture_open(ort_fixture *fixture) {
   const char *path = path_of("LEAT_TEST_ORT_LIBRARY", LEAT_TEST_ONNXRUNTIME);
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  void *symbol = library ? dlsym(library, "OrtGetApiBase") : NULL;
-  if (!symbol) {
+  void *symbol = library != NULL ? dlsym(library, "OrtGetApiBase") : NULL;
+  if (symbol == NULL) {
     die(path, dlerror());
   }
   const OrtApiBase *(*get_base)(void) = NULL;
   memcpy(&get_base, &symbol, sizeof(get_base));
   *fixture = (ort_fixture){.ort = get_base()->GetApi(ORT_API_VERSION)};
-  if (!fixture->ort) {
+  if (fixture->ort == NULL) {
     die(get_base()->GetVersionString(), "this ONNX Runtime is older than the headers that the tests were built with");
   }
   fixture->editor = fixture->ort->GetModelEditorApi();
   const char *level = getenv("LEAT_TEST_ORT_LOG");
   ort_fixture_check(fixture,
-                    fixture->ort->CreateEnv(level ? (OrtLoggingLevel)atoi(level) : ORT_LOGGING_LEVEL_FATAL,
+                    fixture->ort->CreateEnv(level != NULL ? (OrtLoggingLevel)atoi(level) : ORT_LOGGING_LEVEL_FATAL,
                                             "leat-provider-test", &fixture->env),
                     "CreateEnv");
 }
@@ -49,14 +49,14 @@ void ort_fixture_open(ort_fixture *fixture) {
 OrtStatus *ort_fixture_register(ort_fixture *fixture) {
   const char *path = path_of("LEAT_TEST_ORT_PROVIDER", LEAT_TEST_PROVIDER);
   OrtStatus *status = fixture->ort->RegisterExecutionProviderLibrary(fixture->env, "leat", path);
-  if (status) {
+  if (status != NULL) {
     return status;
   }
   const OrtEpDevice *const *devices = NULL;
   size_t count = 0;
   ort_fixture_check(fixture, fixture->ort->GetEpDevices(fixture->env, &devices, &count), "GetEpDevices");
   fixture->device = NULL;
-  for (size_t i = 0; i < count && !fixture->device; ++i) {
+  for (size_t i = 0; i < count && fixture->device == NULL; ++i) {
     if (strcmp(fixture->ort->EpDevice_EpName(devices[i]), ORT_FIXTURE_PROVIDER) == 0) {
       fixture->device = devices[i];
     }
@@ -79,7 +79,7 @@ OrtValue *ort_fixture_tensor(const ort_fixture *fixture, ONNXTensorElementDataTy
   ort_fixture_check(fixture, fixture->ort->CreateTensorAsOrtValue(allocator, dims, rank, type, &value), "tensor");
   ort_fixture_check(fixture, fixture->ort->GetTensorSizeInBytes(value, &size), "tensor");
   ort_fixture_check(fixture, fixture->ort->GetTensorMutableData(value, &bytes), "tensor");
-  if (size != 0 && data) {
+  if (size != 0 && data != NULL) {
     memcpy(bytes, data, size);
   } else if (size != 0) {
     memset(bytes, 0, size);
@@ -131,7 +131,7 @@ void ort_model_constant(ort_model *model, const char *name, ONNXTensorElementDat
 static size_t split_names(char *text, const char *out[NAMES_MAX]) {
   size_t count = 0;
   char *rest = NULL;
-  for (char *name = strtok_r(text, " ", &rest); name && count < NAMES_MAX; name = strtok_r(NULL, " ", &rest)) {
+  for (char *name = strtok_r(text, " ", &rest); name != NULL && count < NAMES_MAX; name = strtok_r(NULL, " ", &rest)) {
     out[count++] = strcmp(name, "-") == 0 ? "" : name;
   }
   return count;
@@ -146,14 +146,15 @@ void ort_model_node(ort_model *model, const char *type, const char *name, const 
   size_t input_count = split_names(texts[0], input_names);
   size_t output_count = split_names(texts[1], output_names);
   OrtOpAttr *attributes[1] = {NULL};
-  if (attribute) {
+  if (attribute != NULL) {
     ort_fixture_check(fixture, fixture->ort->CreateOpAttr(attribute, &value, 1, ORT_OP_ATTR_INT, &attributes[0]), name);
   }
   OrtNode *node = NULL;
-  ort_fixture_check(fixture,
-                    fixture->editor->CreateNode(type, "", name, input_names, input_count, output_names, output_count,
-                                                attribute ? attributes : NULL, attribute ? 1 : 0, &node),
-                    name);
+  ort_fixture_check(
+      fixture,
+      fixture->editor->CreateNode(type, "", name, input_names, input_count, output_names, output_count,
+                                  attribute != NULL ? attributes : NULL, attribute != NULL ? 1 : 0, &node),
+      name);
   ort_fixture_check(fixture, fixture->editor->AddNodeToGraph(model->graph, node), name);
   fixture->ort->ReleaseOpAttr(attributes[0]);
   free(texts[0]);
@@ -175,7 +176,7 @@ static OrtStatus *session_options(const ort_fixture *fixture, const ort_session_
   }
   const char *const keys[] = {request->option, request->second};
   const char *const values[] = {request->option_value, request->second_value};
-  const size_t count = !request->option ? 0 : request->second ? 2 : 1;
+  const size_t count = request->option == NULL ? 0 : request->second != NULL ? 2 : 1;
   return request->leat ? ort->SessionOptionsAppendExecutionProvider_V2(*out, fixture->env, &fixture->device, 1, keys,
                                                                        values, count)
                        : NULL;
@@ -194,7 +195,7 @@ OrtStatus *ort_model_session(ort_model *model, const ort_session_request *reques
   ort_fixture_check(fixture, fixture->editor->AddGraphToModel(made, model->graph), "AddGraphToModel");
   OrtSessionOptions *options = NULL;
   OrtStatus *status = session_options(fixture, request, &options);
-  if (!status) {
+  if (status == NULL) {
     status = fixture->editor->CreateSessionFromModel(fixture->env, made, options, out);
   }
   fixture->ort->ReleaseSessionOptions(options);
@@ -244,7 +245,7 @@ size_t ort_fixture_nodes_on(const ort_fixture *fixture, const OrtSession *sessio
     size_t count = 0;
     ort_fixture_check(fixture, ort->EpAssignedSubgraph_GetEpName(graphs[i], &name), "assignment");
     ort_fixture_check(fixture, ort->EpAssignedSubgraph_GetNodes(graphs[i], &nodes, &count), "assignment");
-    total += !provider || strcmp(name, provider) == 0 ? count : 0;
+    total += provider == NULL || strcmp(name, provider) == 0 ? count : 0;
   }
   return total;
 }
@@ -267,7 +268,7 @@ size_t ort_fixture_subgraphs(const ort_fixture *fixture, const OrtSession *sessi
       nodes += count;
     }
   }
-  if (out_nodes) {
+  if (out_nodes != NULL) {
     *out_nodes = nodes;
   }
   return subgraphs;

@@ -18,7 +18,7 @@ static leat_op_info entries[512];
 
 static int32_t build(leat_device *device, const leat_graph_desc *desc, leat_graph **out, leat_error *err) {
   const char *const code = getenv("LEAT_TEST_PICKY_CODE");
-  if (desc->node_count > 1 && code) {
+  if (desc->node_count > 1 && code != NULL) {
     err->code = (int32_t)strtol(code, NULL, 10);
     (void)snprintf(err->message, sizeof(err->message), "graphs have one node at most here");
     return err->code;
@@ -38,12 +38,12 @@ static int32_t info(uint32_t index, const leat_op_info **out, leat_error *err) {
 
 int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **out, leat_error *err) {
   const char *const path = getenv("LEAT_TEST_PICKY_BASE");
-  void *const library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  void *const library = path != NULL ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
   leat_backend_query_fn query = NULL;
-  if (library) {
+  if (library != NULL) {
     *(void **)&query = dlsym(library, "leat_backend_query");
   }
-  if (!query) {
+  if (query == NULL) {
     err->code = LEAT_ERROR_INTERNAL;
     (void)snprintf(err->message, sizeof(err->message), "LEAT_TEST_PICKY_BASE names no backend");
     return LEAT_ERROR_INTERNAL;
@@ -58,7 +58,7 @@ int32_t leat_backend_query(const leat_host_info *host, const leat_backend_api **
     picky.graph = &picky_graph;
     base_op = base->op;
     picky_op = *base_op;
-    picky_op.info = getenv("LEAT_TEST_PICKY_CODE") ? base_op->info : info;
+    picky_op.info = getenv("LEAT_TEST_PICKY_CODE") != NULL ? base_op->info : info;
     picky.op = &picky_op;
     *out = &picky;
   }

@@ -35,7 +35,7 @@ static ort_fixture fixture;
 static void expect_failure(OrtStatus *status, const char *word) {
   assert_non_null(status);
   const char *message = fixture.ort->GetErrorMessage(status);
-  if (!strstr(message, word)) {
+  if (strstr(message, word) == NULL) {
     fprintf(stderr, "the message lacks '%s': %s\n", word, message);
   }
   assert_non_null(strstr(message, word));
@@ -179,8 +179,8 @@ static unsigned run_reshape(OrtSession *session, int64_t first) {
   OrtStatus *status = ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)inputs, &z);
   unsigned failures = 0;
   if (first != 8) {
-    failures = !status || !strstr(fixture.ort->GetErrorMessage(status), "the-reshape");
-  } else if (status) {
+    failures = status == NULL || strstr(fixture.ort->GetErrorMessage(status), "the-reshape") == NULL;
+  } else if (status != NULL) {
     fprintf(stderr, "Run: %s\n", fixture.ort->GetErrorMessage(status));
     failures = 1;
   } else {
@@ -351,7 +351,7 @@ static unsigned run_unique(OrtSession *session, unsigned seed) {
   OrtValue *y = NULL;
   unsigned failures = 1;
   OrtStatus *status = ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)&input, &y);
-  if (!status) {
+  if (status == NULL) {
     size_t size = 0;
     ort_fixture_check(&fixture, fixture.ort->GetTensorSizeInBytes(y, &size), "y");
     const float *got = data_of(y);
@@ -919,7 +919,7 @@ static OrtStatus *try_options(const ort_session_request *request) {
   OrtSession *session = NULL;
   layer_build(&model, &fixture);
   OrtStatus *status = ort_model_session(&model, request, &session);
-  if (!status) {
+  if (status == NULL) {
     assert_int_equal(layer_run(&fixture, session, NULL, 2, 1), 0);
   }
   fixture.ort->ReleaseSession(session);
@@ -978,9 +978,9 @@ static bool names_type(const OrtEpApi *ep, const OrtOpSchema *schema, const char
                             : ep->OpSchema_GetOutputTypeConstraint(schema, index, &constraint),
                       name);
     ort_fixture_check(&fixture,
-                      constraint ? ep->OpSchemaTypeConstraint_GetTypeParamName(constraint, &known)
-                      : input    ? ep->OpSchema_GetInputName(schema, index, &known)
-                                 : ep->OpSchema_GetOutputName(schema, index, &known),
+                      constraint != NULL ? ep->OpSchemaTypeConstraint_GetTypeParamName(constraint, &known)
+                      : input            ? ep->OpSchema_GetInputName(schema, index, &known)
+                                         : ep->OpSchema_GetOutputName(schema, index, &known),
                       name);
     if (strcmp(known, name) == 0) {
       return true;
@@ -998,8 +998,8 @@ static bool some_version_names_type(const OrtEpApi *ep, const leat_op_info *info
   for (int version = (int)info->since_version_min; version <= last; ++version) {
     OrtOpSchema *schema = NULL;
     ort_fixture_check(&fixture, ep->GetOpSchema(info->name, version, info->domain, &schema), info->name);
-    any = any || schema;
-    bool found = schema && names_type(ep, schema, name);
+    any = any || schema != NULL;
+    bool found = schema != NULL && names_type(ep, schema, name);
     ep->ReleaseOpSchema(schema);
     if (found) {
       return true;
@@ -1024,7 +1024,7 @@ static void test_operator_list_names_types_as_the_schemas_do(void **state) {
     assert_int_equal(leat->op->info(i, &info, &error), LEAT_OK);
     for (uint32_t j = 0; j < info->type_count; ++j) {
       const char *name = info->types[j]->name;
-      if (!strchr(name, '(') && !some_version_names_type(fixture.ort->GetEpApi(), info, name)) {
+      if (strchr(name, '(') == NULL && !some_version_names_type(fixture.ort->GetEpApi(), info, name)) {
         fprintf(stderr, "%s, versions %u to %u: no schema has a type '%s'\n", info->name, info->since_version_min,
                 info->since_version_max, name);
         unknown++;
@@ -1094,7 +1094,7 @@ int main(int count, char **arguments) {
   }
   ort_fixture_open(&fixture);
   ort_fixture_check(&fixture, ort_fixture_register(&fixture), "registering the provider");
-  if (!fixture.device) {
+  if (fixture.device == NULL) {
     fprintf(stderr, "Leat finds no device; LEAT_TEST_ORT_LOG=2 shows why\n");
     return ORT_FIXTURE_SKIPPED;
   }

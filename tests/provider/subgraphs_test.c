@@ -430,7 +430,7 @@ static unsigned run_steps(OrtSession *session, unsigned foreign, int64_t rows, u
   OrtValue *y[2] = {NULL, NULL};
   OrtStatus *status = ort_fixture_run(&fixture, session, NULL, (const OrtValue *const *)&x, y);
   unsigned wrong = status != NULL;
-  if (status) {
+  if (status != NULL) {
     fprintf(stderr, "Run: %s\n", fixture.ort->GetErrorMessage(status));
     fixture.ort->ReleaseStatus(status);
   }
@@ -542,7 +542,7 @@ static void test_failures_name_the_node(void **state) {
       const char *message = fixture.ort->GetErrorMessage(status);
       const char *const words[] = {"fused subgraph of 3 nodes", "'the-relu'", "'the-end'", "the-product"};
       for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i) {
-        if (!strstr(message, words[i])) {
+        if (strstr(message, words[i]) == NULL) {
           fail_msg("the message lacks %s: %s", words[i], message);
         }
       }
@@ -634,7 +634,7 @@ int main(int count, char **arguments) {
   };
   ort_fixture_open(&fixture);
   ort_fixture_check(&fixture, ort_fixture_register(&fixture), "registering the provider");
-  if (!fixture.device) {
+  if (fixture.device == NULL) {
     fprintf(stderr, "Leat finds no device; LEAT_TEST_ORT_LOG=2 shows why\n");
     return ORT_FIXTURE_SKIPPED;
   }
