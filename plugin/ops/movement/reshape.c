@@ -186,10 +186,15 @@ static int32_t bit_cast_supports(const leati_op_def *def, leat_device *device, c
                                  leat_error *err) {
   (void)device;
   const int64_t to = leati_attr_int(desc, "to", 0);
-  return (leati_type_of_onnx(to) & LEATI_TYPES_HELD) != 0
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s to ONNX type %" PRId64 " is not supported", def->info.name,
-                          to);
+  const uint64_t type = leati_type_of_onnx(to);
+  if ((type & LEATI_TYPES_HELD) == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s to ONNX type %" PRId64 " is not supported", def->info.name, to);
+  }
+  const uint32_t from_bits = desc->inputs[0].dtype.bits, to_bits = leati_type_size(type) * 8;
+  return from_bits == to_bits ? LEAT_OK
+                              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                                           "%s: elements of %u bits cannot become some of %u bits", def->info.name,
+                                           from_bits, to_bits);
 }
 
 static int32_t bit_cast_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -201,11 +206,6 @@ static int32_t bit_cast_create(leat_op *op, const leati_op_desc *desc, leat_erro
 
 static int32_t bit_cast_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const bit_cast_state *const state = leati_op_state_const(op);
-  const uint32_t from = leati_type_size(call->inputs[0].type), to = leati_type_size(state->to);
-  if (from != to) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "BitCast: elements of %u bits cannot become some of %u bits",
-                      from * 8, to * 8);
-  }
   out->dtype = leati_dtype_of(state->to);
   return leati_infer_same(op, call, out, err);
 }

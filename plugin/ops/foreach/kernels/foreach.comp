@@ -59,7 +59,8 @@ Scalars scalars() {
   if (operation == LEAT_FOREACH_CLIP) {
     float norm = F32(args.rate).v[0];
     float factor = args.parameters[0] / (norm + args.parameters[1]);
-    s.rate = factor >= 1.0 ? 1.0 : factor;
+    // Some compilers make of a comparison a minimum that drops NaN.
+    s.rate = leat_isnan(factor) ? factor : min(factor, 1.0);
   } else if (operation >= LEAT_FOREACH_SGD && operation <= LEAT_FOREACH_ADAMW) {
     s.rate = F32(args.rate).v[0];
   }
