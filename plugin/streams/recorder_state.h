@@ -110,7 +110,7 @@ int32_t leati_recorder_look_for_hazards(const leat_stream *stream, const leati_t
 /** leati_recorder_note_accesses() of more ranges than can be remembered: what holds all that is read, and all that is
  * written, is remembered instead. */
 bool leati_recorder_note_many(leat_stream *stream, const leati_touch *reads, uint32_t read_count,
-                              const leati_touch *writes, uint32_t write_count);
+                              const leati_touch *writes, uint32_t write_count) LEATI_HOLDS(stream->lock);
 
 /** Puts a command that was appended into the list, behind a barrier if what it touches needs one. Fails under guard
  * alone. */
