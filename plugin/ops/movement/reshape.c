@@ -188,13 +188,14 @@ static int32_t bit_cast_supports(const leati_op_def *def, leat_device *device, c
   const int64_t to = leati_attr_int(desc, "to", 0);
   const uint64_t type = leati_type_of_onnx(to);
   if ((type & LEATI_TYPES_HELD) == 0) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s to ONNX type %" PRId64 " is not supported", def->info.name, to);
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s to ONNX type %" PRId64 " is not supported", def->info.name,
+                      to);
   }
   const uint32_t from_bits = desc->inputs[0].dtype.bits, to_bits = leati_type_size(type) * 8;
-  return from_bits == to_bits ? LEAT_OK
-                              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                                           "%s: elements of %u bits cannot become some of %u bits", def->info.name,
-                                           from_bits, to_bits);
+  return from_bits == to_bits
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: elements of %u bits cannot become some of %u bits",
+                          def->info.name, from_bits, to_bits);
 }
 
 static int32_t bit_cast_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
