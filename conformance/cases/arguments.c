@@ -283,6 +283,98 @@ static void invoke_dtype(leat_case_context *ctx, const void *data) {
   leati_subject_free(s);
 }
 
+/* An operator, what it is made for, and a call that it is not for. */
+static const struct {
+  const char *domain, *op;
+  uint32_t since_version;
+  leat_attribute attribute;
+  uint32_t input_count, calls_with;
+  DLDataType types[3], called[3];
+} others[] = {
+    {"",
+     "BitCast",
+     26,
+     {.struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_INT, .name = "to", .i = 6},
+     1,
+     1,
+     {{kDLFloat, 32, 1}},
+     {{kDLUInt, 8, 1}}},
+    {"",
+     "ScatterElements",
+     18,
+     {.struct_size = sizeof(leat_attribute),
+      .type = LEAT_ATTRIBUTE_STRING,
+      .name = "reduction",
+      .string = "add",
+      .count = 3},
+     3,
+     3,
+     {{kDLFloat, 32, 1}, {kDLInt, 64, 1}, {kDLFloat, 32, 1}},
+     {{LEAT_DL_BOOL, 8, 1}, {kDLInt, 64, 1}, {LEAT_DL_BOOL, 8, 1}}},
+    {"leat",
+     "ForeachAdd",
+     1,
+     {.struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_FLOAT, .name = "alpha", .f = 2},
+     2,
+     16,
+     {{kDLFloat, 32, 1}},
+     {{kDLFloat, 32, 1}}},
+};
+enum { CALLED_MOST = 16, CALLED_BYTES = 64 };
+
+static void invoke_other(leat_case_context *ctx, const void *data) {
+  static const int64_t dims[] = {8};
+  uint32_t tried = 0;
+  leat_stream *stream = leati_stream_new(ctx);
+  const uint64_t block = leati_case_alloc(ctx, (CALLED_MOST + 1) * CALLED_BYTES, stream);
+  (void)data;
+  for (size_t i = 0; i < G_N_ELEMENTS(others); ++i) {
+    leat_value_info infos[3];
+    const leat_value_info *inputs[3];
+    const leat_attribute *attributes[] = {&others[i].attribute};
+    for (uint32_t k = 0; k < others[i].input_count; ++k) {
+      infos[k] = (leat_value_info){.struct_size = sizeof(infos[k]),
+                                   .ndim = 1,
+                                   .shape = dims,
+                                   .dtype = others[i].types[k].bits != 0 ? others[i].types[k] : others[i].types[0]};
+      inputs[k] = &infos[k];
+    }
+    const leat_op_desc desc = {.struct_size = sizeof(desc),
+                               .since_version = others[i].since_version,
+                               .name = others[i].op,
+                               .domain = others[i].domain,
+                               .attribute_count = 1,
+                               .attributes = attributes,
+                               .input_count = others[i].input_count,
+                               .inputs = inputs,
+                               .output_count = 1};
+    if (ctx->op->supports(leati_fixture_device(ctx), &desc, LEAT_ERR) != LEAT_OK) {
+      continue;
+    }
+    leat_op *op = NULL;
+    leat_case_tensor views[CALLED_MOST + 1];
+    const DLTensor *tensors[CALLED_MOST + 1];
+    LEAT_CHECK_OK(ctx, ctx->op->create(leati_fixture_device(ctx), &desc, &op, LEAT_ERR));
+    for (uint32_t k = 0; k <= CALLED_MOST; ++k) {
+      const DLDataType type = k < 3 && others[i].called[k].bits != 0 ? others[i].called[k] : others[i].called[0];
+      leati_case_tensor_device(ctx, &views[k], block + k * CALLED_BYTES, k == CALLED_MOST && i == 0 ? LEAT_I32 : type,
+                               1, dims);
+      tensors[k] = &views[k].tensor;
+    }
+    const int32_t status =
+        ctx->op->invoke(op, stream, others[i].calls_with, tensors, 1, &tensors[CALLED_MOST], LEAT_ERR);
+    LEAT_CHECK_MESSAGE(ctx, status == LEAT_ERROR_INVALID_ARGUMENT || status == LEAT_ERROR_NOT_SUPPORTED,
+                       "%s took a call that it was not made for: %s", others[i].op, leati_case_status_name(status));
+    LEAT_CHECK_OK(ctx, ctx->op->destroy(op, LEAT_ERR));
+    ++tried;
+  }
+  leati_case_free(ctx, block);
+  leati_stream_destroy(ctx, stream);
+  if (tried == 0) {
+    leati_case_skip(ctx, "the operator list has none of these");
+  }
+}
+
 static void invoke_device(leat_case_context *ctx, const void *data) {
   leati_subject *s = leati_subject_new(ctx);
   uint8_t *host = g_malloc0(s->size);
@@ -846,6 +938,9 @@ static const leat_case cases[] = {
     {.name = "arguments.invoke.wrong_types_are_refused",
      .summary = "Lanes, odd widths, unknown codes and operands of different types are refused.",
      .run = invoke_dtype},
+    {.name = "arguments.invoke.other_calls_are_refused",
+     .summary = "Types and counts that create() would refuse are refused in calls of what was made for others.",
+     .run = invoke_other},
     {.name = "arguments.invoke.wrong_devices_are_refused",
      .summary = "Host tensors where device ones are due, other kinds and other numbers are refused.",
      .run = invoke_device},
