@@ -21,6 +21,8 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
+#include "layers/chain.h"
+
 /* Functions of a device, or of what belongs to one: the name, what it takes, the same without types, and whether it
  * notices a lost device. */
 #define FUNCTIONS(X)                                                                                                  \
@@ -186,14 +188,10 @@ static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
 static device *devices;
 static instance *instances;
 
-static void *loader_of(const void *handle) {
-  return *(void *const *)handle;
-}
-
 static device *device_of(const void *handle) {
   pthread_mutex_lock(&lists);
   device *found = devices;
-  while (found->loader != loader_of(handle)) {
+  while (found->loader != chain_loader_of(handle)) {
     found = found->next;
   }
   pthread_mutex_unlock(&lists);
@@ -203,7 +201,7 @@ static device *device_of(const void *handle) {
 static instance *instance_of(const void *handle) {
   pthread_mutex_lock(&lists);
   instance *found = instances;
-  while (found->loader != loader_of(handle)) {
+  while (found->loader != chain_loader_of(handle)) {
     found = found->next;
   }
   pthread_mutex_unlock(&lists);
@@ -227,14 +225,10 @@ static VKAPI_ATTR void VKAPI_CALL own_dispatch(VkCommandBuffer h, uint32_t x, ui
 
 static VKAPI_ATTR VkResult VKAPI_CALL own_create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
                                                         const VkAllocationCallbacks *allocator, VkDevice *out) {
-  VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)(uintptr_t)info->pNext;
-  while (link->sType != VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO) {
-    link = (VkLayerDeviceCreateInfo *)(uintptr_t)link->pNext;
-  }
-  const PFN_vkGetInstanceProcAddr get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-  const PFN_vkGetDeviceProcAddr get = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+  PFN_vkGetInstanceProcAddr get_instance;
+  PFN_vkGetDeviceProcAddr get;
+  chain_of_device(info, &get_instance, &get);
   const PFN_vkCreateDevice create = (PFN_vkCreateDevice)get_instance(instance_of(physical)->handle, "vkCreateDevice");
-  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
   VkResult result;
   if (fails(FN_CreateDevice, false, &result)) {
     return result;
@@ -245,7 +239,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL own_create_device(VkPhysicalDevice physica
     free(made);
     return result;
   }
-  made->loader = loader_of(*out);
+  made->loader = chain_loader_of(*out);
   made->get = get;
   made->destroy = (PFN_vkDestroyDevice)get(*out, "vkDestroyDevice");
   made->dispatch = (PFN_vkCmdDispatch)get(*out, "vkCmdDispatch");
@@ -278,12 +272,7 @@ static VKAPI_ATTR void VKAPI_CALL own_destroy_device(VkDevice handle, const VkAl
 static VKAPI_ATTR VkResult VKAPI_CALL own_create_instance(const VkInstanceCreateInfo *info,
                                                           const VkAllocationCallbacks *allocator, VkInstance *out) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)(uintptr_t)info->pNext;
-  while (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO) {
-    link = (VkLayerInstanceCreateInfo *)(uintptr_t)link->pNext;
-  }
-  const PFN_vkGetInstanceProcAddr get = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+  const PFN_vkGetInstanceProcAddr get = chain_of_instance(info);
   pthread_once(&once, read_fault);
   instance *const made = calloc(1, sizeof(*made));
   const VkResult result = made == NULL  ? VK_ERROR_OUT_OF_HOST_MEMORY
@@ -293,7 +282,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL own_create_instance(const VkInstanceCreate
     free(made);
     return result;
   }
-  *made = (instance){.loader = loader_of(*out), .handle = *out, .get = get};
+  *made = (instance){.loader = chain_loader_of(*out), .handle = *out, .get = get};
   pthread_mutex_lock(&lists);
   made->next = instances;
   instances = made;
@@ -366,12 +355,5 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_of_instance(VkInstance handl
 
 __attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
 vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *versions) {
-  if (versions->loaderLayerInterfaceVersion < 2) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  versions->loaderLayerInterfaceVersion = 2;
-  versions->pfnGetInstanceProcAddr = get_of_instance;
-  versions->pfnGetDeviceProcAddr = get_of_device;
-  versions->pfnGetPhysicalDeviceProcAddr = NULL;
-  return VK_SUCCESS;
+  return chain_negotiate(versions, get_of_instance, get_of_device);
 }

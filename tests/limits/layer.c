@@ -20,6 +20,8 @@
 #include <vulkan/vk_layer.h>
 #include <vulkan/vulkan.h>
 
+#include "layers/chain.h"
+
 #define LIMITS(X)                    \
   X(maxComputeWorkGroupInvocations)  \
   X(maxComputeSharedMemorySize)      \
@@ -83,14 +85,10 @@ static pthread_mutex_t lists = PTHREAD_MUTEX_INITIALIZER;
 static instance *instances;
 static device *devices;
 
-static void *loader_of(const void *handle) {
-  return *(void *const *)handle;
-}
-
 static instance *instance_of(const void *handle) {
   pthread_mutex_lock(&lists);
   instance *found = instances;
-  while (found->loader != loader_of(handle)) {
+  while (found->loader != chain_loader_of(handle)) {
     found = found->next;
   }
   pthread_mutex_unlock(&lists);
@@ -100,7 +98,7 @@ static instance *instance_of(const void *handle) {
 static device *device_of(VkDevice handle) {
   pthread_mutex_lock(&lists);
   device *found = devices;
-  while (loader_of(found->handle) != loader_of(handle)) {
+  while (chain_loader_of(found->handle) != chain_loader_of(handle)) {
     found = found->next;
   }
   pthread_mutex_unlock(&lists);
@@ -258,14 +256,10 @@ static bool wants_too_much(const VkDeviceCreateInfo *info) {
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
                                                     const VkAllocationCallbacks *allocator, VkDevice *out) {
-  VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)(uintptr_t)info->pNext;
-  while (link->sType != VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO) {
-    link = (VkLayerDeviceCreateInfo *)(uintptr_t)link->pNext;
-  }
-  const PFN_vkGetInstanceProcAddr get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-  const PFN_vkGetDeviceProcAddr get = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+  PFN_vkGetInstanceProcAddr get_instance;
+  PFN_vkGetDeviceProcAddr get;
+  chain_of_device(info, &get_instance, &get);
   const PFN_vkCreateDevice create = (PFN_vkCreateDevice)get_instance(instance_of(physical)->handle, "vkCreateDevice");
-  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
 
   if (wants_too_much(info)) {
     return VK_ERROR_FEATURE_NOT_PRESENT;
@@ -346,12 +340,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_idle(VkQueue handle) {
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
                                                       const VkAllocationCallbacks *allocator, VkInstance *out) {
-  VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)(uintptr_t)info->pNext;
-  while (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO) {
-    link = (VkLayerInstanceCreateInfo *)(uintptr_t)link->pNext;
-  }
-  const PFN_vkGetInstanceProcAddr get = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-  link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+  const PFN_vkGetInstanceProcAddr get = chain_of_instance(info);
   pthread_once(&once, read_variable);
   instance *const made = calloc(1, sizeof(*made));
   const VkResult result = made == NULL  ? VK_ERROR_OUT_OF_HOST_MEMORY
@@ -361,7 +350,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
     free(made);
     return result;
   }
-  made->loader = loader_of(*out);
+  made->loader = chain_loader_of(*out);
   made->handle = *out;
   made->get = get;
 #define FIND(name) made->name = (PFN_##name)get(*out, #name);
@@ -451,12 +440,5 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_of_instance(VkInstance handl
 
 __attribute__((visibility("default"))) VKAPI_ATTR VkResult VKAPI_CALL
 vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *versions) {
-  if (versions->loaderLayerInterfaceVersion < 2) {
-    return VK_ERROR_INITIALIZATION_FAILED;
-  }
-  versions->loaderLayerInterfaceVersion = 2;
-  versions->pfnGetInstanceProcAddr = get_of_instance;
-  versions->pfnGetDeviceProcAddr = get_of_device;
-  versions->pfnGetPhysicalDeviceProcAddr = NULL;
-  return VK_SUCCESS;
+  return chain_negotiate(versions, get_of_instance, get_of_device);
 }
