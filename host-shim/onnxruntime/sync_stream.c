@@ -167,8 +167,10 @@ OrtStatus *leati_sync_stream_create(leati_shared_device *device, OrtSyncStreamIm
   leat_error error = {.struct_size = sizeof(error)};
   *out = NULL;
   leati_sync_stream *stream = calloc(1, sizeof(*stream));
-  int32_t code =
-      stream != NULL ? leati_shared_device_borrow_stream(device, &stream->handle, &error) : LEAT_ERROR_OUT_OF_MEMORY;
+  if (stream == NULL) {
+    return leati_status(runtime, ORT_FAIL, LEATI_PROVIDER_NAME ": out of memory for a stream");
+  }
+  const int32_t code = leati_shared_device_borrow_stream(device, &stream->handle, &error);
   if (code != LEAT_OK) {
     free(stream);
     return leati_status_from(runtime, code, &error, LEATI_PROVIDER_NAME ": creating a stream");
