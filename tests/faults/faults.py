@@ -1,31 +1,41 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Vulkan calls that fail, one in each process, while models run through ONNX Runtime.
+"""Calls that fail, one in each process, while models run through ONNX Runtime.
 
-Usage: faults.py LIBRARY LAYERS [--sites N] [--only FUNCTION] [--jobs N]
+Usage: faults.py LIBRARY FOLDER [vulkan|memory|disk...] [--sites N] [--only NAME] [--jobs N]
        faults.py --scene LIBRARY FOLDER
 
-LIBRARY is libleat_onnxruntime.so and LAYERS the folder of the layer. The scene makes two sessions, has eight threads
-run them with shapes that are new in each Run, and compares every answer; then it is over. It is run once to count the
-calls of each function, and once for each place where one can fail: with --sites N for N calls of each function and
-result, the first, the last and others between them, else for all.
+LIBRARY is libleat_onnxruntime.so and FOLDER has the layer and the library of preloading. The scene makes two sessions,
+has eight threads run them with shapes that are new in each Run, and compares every answer; then it is over. It is run
+once to count the calls, and once for each site, where one can fail:
+
+- vulkan: each call of each function, with each result that it may have (layer.c);
+- memory: each place in Leat's libraries that allocates, by the functions that led there (host.c);
+- disk: each call for the file of compiled pipelines, where there is none, and where there is one.
+
+With --sites N these are N calls of each function and result, the first, the last and others between them, and of
+memory 8 N places; else all.
 
 Whatever fails: no process crashes or hangs, no answer is wrong (an output that nobody wrote is one of before), an error
-names the call or what it ran out of, and unless the device was lost the next Run is right again. A driver that skips a
-dispatch must be noticed: that is the canary.
+names the call or what it ran out of, and unless the device was lost the next Run is right again. After a fault of the
+disk there is no error at all, and no unfinished file is left behind. A driver that skips a dispatch and memory that
+nobody may touch must be noticed: those are the canaries.
 
 Exit status: 0, 1 where that does not hold, 2 bad use, 77 without a device.
 """
 import argparse
 import concurrent.futures
+import itertools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,6 +61,12 @@ RESULTS = {
 }
 # What an error has to say: what was called, or what ran out or was lost.
 NAMED = re.compile(r"vk[A-Z]\w+|VK_ERROR_\w+|VK_TIMEOUT|out of \w+ memory|memory|device .*lost")
+# What calls for files may say (their manual pages). A short one takes half of the bytes.
+ON_DISK = {
+    "mkdir": ("EACCES", "ENOSPC"), "mkostemp": ("EACCES", "ENOSPC"), "write": ("ENOSPC", "EDQUOT", "short"),
+    "close": ("EDQUOT",), "rename": ("EACCES", "ENOSPC"), "open": ("EACCES", "EIO"),
+    "opendir": ("EACCES",), "fstat": ("EIO",), "read": ("EIO", "short"),
+}
 # ONNX Runtime's, where no node went to Leat; the log says why.
 NO_NODE = "fallback to CPU EP has been explicitly disabled"
 
@@ -97,7 +113,12 @@ def scene(library, folder):
     found = {"open": [], "runs": [], "last": [], "again": [], "wrong": 0, "right": 0}
     weights = np.load(os.path.join(folder, "weights.npz"))
     ort.set_default_logger_severity(2)
-    ort.register_execution_provider_library("leat", library)
+    for _ in range(2):  # what failed once is there the next time
+        try:
+            ort.register_execution_provider_library("leat", library)
+            break
+        except Exception as error:  # pylint: disable=broad-except
+            found["open"].append(str(error))
     devices = [device for device in ort.get_ep_devices() if device.ep_name == "LeatExecutionProvider"][:1]
     found["devices"] = len(devices)
 
@@ -106,7 +127,7 @@ def scene(library, folder):
         options.log_severity_level = 2
         options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
         options.add_provider_for_devices(devices, {})
-        for _ in range(2):  # what failed once is there the next time
+        for _ in range(2):
             try:
                 return ort.InferenceSession(os.path.join(folder, f"{name}.onnx"), options)
             except Exception as error:  # pylint: disable=broad-except
@@ -150,20 +171,39 @@ def scene(library, folder):
 
 # ---- All places where a call can fail ----------------------------------------------------------------------------
 
+class Fault(NamedTuple):
+    kind: str  # vulkan, memory, disk
+    name: str  # FAULT or HOST_FAULT; '': none
+    pipelines: str = ""  # the folder to begin with, of those of disk; '': pipelines are not kept
+
+    def __str__(self):
+        return f"{self.kind} {self.name}" + (" with a file" if self.pipelines.endswith("full") else "")
+
+
 class Faults:
     def __init__(self, args, folder):
         self.folder = folder
         self.command = [sys.executable, os.path.abspath(__file__), "--scene", os.path.abspath(args.library), folder]
-        layers = os.path.abspath(args.layers)
-        self.environment = {**os.environ, "VK_LAYER_PATH": layers, "VK_INSTANCE_LAYERS": "VK_LAYER_LEAT_faults",
-                            "LEAT_CACHE_DIR": ""}
+        built = os.path.abspath(args.folder)
+        layer = {"VK_LAYER_PATH": built, "VK_INSTANCE_LAYERS": "VK_LAYER_LEAT_faults"}
+        host = {"LD_PRELOAD": os.path.join(built, "libleat_faults_host.so")}
+        self.environment = {"vulkan": layer, "memory": host, "disk": {**layer, **host, "FAULT_PIPELINE_BYTES": "64"}}
+        self.number = itertools.count()
 
     def run(self, fault):
         """The scene with a fault: what it found, the calls that it made, and what went wrong with the process."""
-        counts_path = os.path.join(self.folder, f"counts.{fault or 'none'}".replace("=", "."))
-        environment = {**self.environment, "FAULT_COUNTS": counts_path}
-        if fault:
-            environment["FAULT"] = fault
+        number = next(self.number)
+        counts_path = os.path.join(self.folder, f"counts.{number}")
+        variable = "FAULT" if fault.kind == "vulkan" else "HOST_FAULT"
+        environment = {**os.environ, "LEAT_CACHE_DIR": "", **self.environment[fault.kind],
+                       variable.replace("FAULT", "FAULT_COUNTS" if fault.kind == "vulkan" else "COUNTS"): counts_path}
+        if fault.name:
+            environment[variable] = fault.name
+        pipelines = os.path.join(self.folder, f"pipelines.{number}", "kept")
+        if fault.pipelines:
+            environment["LEAT_CACHE_DIR"] = pipelines
+            if os.path.isdir(fault.pipelines):
+                shutil.copytree(fault.pipelines, pipelines)
         try:
             done = subprocess.run(self.command, env=environment, capture_output=True, text=True, timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -171,11 +211,12 @@ class Faults:
         counts = {}
         if os.path.exists(counts_path):
             with open(counts_path, encoding="ascii") as file:
-                counts = {name: int(count) for name, count in (line.split() for line in file)}
+                counts = {name: int(count) for name, count, *_ in map(str.split, file)}
         lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
         if done.returncode != 0 or len(lines) != 1:
             return None, counts, f"ended with {done.returncode}: {done.stderr[-1500:]}"
-        return {**json.loads(lines[0]), "log": done.stderr}, counts, ""
+        left = os.listdir(pipelines) if os.path.isdir(pipelines) else []
+        return {**json.loads(lines[0]), "log": done.stderr, "left": left, "pipelines": pipelines}, counts, ""
 
     def verdict(self, fault):
         """What is wrong after a fault; '': nothing. And whether the fault came: threads may call less than before."""
@@ -183,18 +224,65 @@ class Faults:
         came = counts.get("came", 0) == 1
         if problem:
             return problem, came
-        lost = fault.endswith("=lost")
+        lost = fault.name.endswith("=lost")
         errors = found["open"] + found["runs"] + found["last"] + found["again"]
         unnamed = [error for error in errors
                    if not NAMED.search(found["log"] if NO_NODE in error else error)]
         if found["wrong"]:
             return f"{found['wrong']} answers are wrong", came
+        if fault.kind == "disk" and errors:
+            return f"the disk's fault is an error: {errors[0]}", came
+        if [name for name in found["left"] if not name.endswith(".bin")]:
+            return f"an unfinished file is left behind: {found['left']}", came
         if unnamed:
             return f"an error does not say what failed: {unnamed[0]}", came
+        if fault.kind == "memory" and not found["devices"] and not NAMED.search(found["log"]):
+            return f"there is no device, and nothing says why: {found['log'][-500:]}", came
         again = found["again"] or (found["last"] if found["runs"] or found["open"] else [])
         if came and not lost and found["devices"] and (again or found["sessions"] != 2):
             return f"it failed again: {(again or found['open'])[-1]}", came
         return "", came
+
+    def fault_free(self, kind, pipelines=""):
+        """The calls of a scene without a fault, and what it found; ends the program where it fails."""
+        found, counts, problem = self.run(Fault(kind, "", pipelines))
+        if problem or not found["devices"]:
+            print(f"faults.py: {problem or 'no Leat device'}", file=sys.stderr)
+            sys.exit(1 if problem else 77)
+        if found["wrong"] or found["open"] or found["runs"] or found["last"]:
+            sys.exit(f"faults.py: it fails without a fault: {found}")
+        return counts, found
+
+    def of_vulkan(self, most):
+        """The sites of Vulkan's functions, and the canary."""
+        counts, _ = self.fault_free("vulkan")
+        if not counts.get("QueueSubmit"):
+            sys.exit("faults.py: the layer counts no calls: the Vulkan loader did not load it")
+        sites = [Fault("vulkan", f"{function}:{number}={result}") for function, results in RESULTS.items()
+                 for result in results for number in places(counts[function], most)]
+        return sites, Fault("vulkan", f"CmdDispatch:{counts['CmdDispatch'] - 1}=skip")
+
+    def of_memory(self, most):
+        counts, _ = self.fault_free("memory")
+        found = sorted(name for name in counts if name.startswith("alloc@"))
+        if not found:
+            sys.exit("faults.py: nothing of Leat's allocates: libleat_faults_host.so is not loaded")
+        chosen = [found[number - 1] for number in places(len(found), most and 8 * most)]
+        # A place of the end of a Run, where all goes on if it is no memory at all.
+        busiest = max(found, key=lambda name: counts[name])
+        return [Fault("memory", f"{name}=null") for name in chosen], Fault("memory", f"{busiest}=wild")
+
+    def of_disk(self, most):
+        none = os.path.join(self.folder, "none")
+        cold, found = self.fault_free("disk", none)
+        if not any(name.endswith(".bin") for name in found["left"]):
+            sys.exit("faults.py: no pipelines were kept")
+        full = os.path.join(self.folder, "full")
+        os.rename(found["pipelines"], full)
+        warm, _ = self.fault_free("disk", full)
+        return [Fault("disk", f"{function}:{number}={result}", folder)
+                for counts, folder in ((cold, none), (warm, full)) for function, results in ON_DISK.items()
+                for result in results for number in places(counts[function], most)], None
 
 
 def places(count, most):
@@ -207,44 +295,36 @@ def places(count, most):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library")
-    parser.add_argument("layers")
+    parser.add_argument("folder")
+    parser.add_argument("kinds", nargs="*", metavar="KIND", help="vulkan, memory, disk; without one all")
     parser.add_argument("--scene", action="store_true")
     parser.add_argument("--sites", type=int, metavar="N")
-    parser.add_argument("--only", metavar="FUNCTION", choices=sorted(RESULTS))
+    parser.add_argument("--only", metavar="NAME", default="", help="only sites whose names begin so")
     parser.add_argument("--jobs", type=int, default=2, metavar="N")
     args = parser.parse_args()
     if args.scene:
-        scene(args.library, args.layers)
+        scene(args.library, args.folder)
         return 0
-    begun = time.monotonic()
+    failed = 0
     with tempfile.TemporaryDirectory() as folder:
         write_models(folder)
         faults = Faults(args, folder)
-        found, counts, problem = faults.run(None)
-        if problem or not found["devices"]:
-            print(f"faults.py: {problem or 'no Leat device'}", file=sys.stderr)
-            return 1 if problem else 77
-        if found["wrong"] or found["open"] or found["runs"] or found["last"]:
-            print(f"faults.py: it fails without a fault: {found}", file=sys.stderr)
-            return 1
-        if not counts.get("QueueSubmit"):
-            print("faults.py: the layer counts no calls: the Vulkan loader did not load it", file=sys.stderr)
-            return 1
-        sites = [f"{function}:{number}={result}" for function, results in RESULTS.items()
-                 if args.only in (None, function)
-                 for result in results for number in places(counts[function], args.sites)]
-        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            verdicts = list(pool.map(faults.verdict, sites))
-        canary, _, lost = faults.run(f"CmdDispatch:{counts['CmdDispatch'] - 1}=skip")
-    failed = [f"{site}: {problem}" for site, (problem, _) in zip(sites, verdicts) if problem]
-    print("\n".join(failed))
-    if lost or not canary["wrong"]:
-        failed.append("canary")
-        print(f"canary: a dispatch was skipped, and nobody noticed: {lost or canary}")
-    came = sum(came for _, came in verdicts)
-    print(f"faults: {sum(counts[name] for name in RESULTS)} calls of {len(RESULTS)} functions; {len(sites)} faults, "
-          f"{came} of which came; {len(failed)} failed; {time.monotonic() - begun:.0f} s")
-    return 1 if failed or came < len(sites) // 2 else 0
+        for kind in args.kinds or ("vulkan", "memory", "disk"):
+            begun = time.monotonic()
+            sites, canary = getattr(faults, f"of_{kind}")(args.sites)
+            sites = [site for site in sites if site.name.startswith(args.only)]
+            with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+                verdicts = list(pool.map(faults.verdict, sites))
+            wrong = [f"{site}: {problem}" for site, (problem, _) in zip(sites, verdicts) if problem]
+            if canary and not faults.verdict(canary)[0]:
+                wrong.append(f"canary: {canary} came, and nobody noticed")
+            came = sum(came for _, came in verdicts)
+            if came < len(sites) // 2:
+                wrong.append(f"of {len(sites)} faults only {came} came")
+            print("\n".join([*wrong, f"faults: {kind}: {len(sites)} sites, {came} of which came; {len(wrong)} failed; "
+                             f"{time.monotonic() - begun:.0f} s"]), flush=True)
+            failed += len(wrong)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

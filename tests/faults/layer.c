@@ -7,6 +7,9 @@
  * for the third call of vkAllocateMemory in the process. RESULT is one of RESULTS below. A device that was lost stays
  * lost: all that is submitted to it and waited for fails from then on. Without FAULT nothing fails.
  *
+ * With FAULT_PIPELINE_BYTES=N each pipeline that is made adds so many bytes to what pipeline caches hold, for a driver
+ * that keeps nothing in them, as Mesa's lavapipe.
+ *
  * When the process ends, the layer writes how often each function was called, and whether the fault came, to the file
  * that FAULT_COUNTS names, a line each.
  */
@@ -105,12 +108,14 @@ static function faulty = FN_COUNT;
 static unsigned long faulty_number;
 static VkResult faulty_result;
 static bool understood = true;
+static size_t pipeline_bytes;
 
 static atomic_ulong counts[FN_COUNT];
 static atomic_bool came, lost;
 
 static void read_fault(void) {
-  const char *const text = getenv("FAULT");
+  const char *const text = getenv("FAULT"), *const bytes = getenv("FAULT_PIPELINE_BYTES");
+  pipeline_bytes = bytes != NULL ? strtoul(bytes, NULL, 10) : 0;
   char name[64], result[16], rest;
   if (text == NULL) {
     return;
@@ -171,6 +176,7 @@ typedef struct device {
   PFN_vkGetDeviceProcAddr get;
   PFN_vkDestroyDevice destroy;
   PFN_vkCmdDispatch dispatch;
+  PFN_vkGetPipelineCacheData driver_data;
 #define MEMBER(name, ...) PFN_vk##name name;
   FUNCTIONS(MEMBER)
 #undef MEMBER
@@ -223,6 +229,20 @@ static VKAPI_ATTR void VKAPI_CALL own_dispatch(VkCommandBuffer h, uint32_t x, ui
   }
 }
 
+/* What the driver's cache holds, and behind it `pipeline_bytes` for each pipeline that was made. */
+static VKAPI_ATTR VkResult VKAPI_CALL more_data(VkDevice h, VkPipelineCache cache, size_t *n, void *out) {
+  const size_t more = pipeline_bytes * atomic_load(&counts[FN_CreateComputePipelines]), room = *n;
+  const VkResult result = device_of(h)->driver_data(h, cache, n, out);
+  if (out == NULL) {
+    *n += more;
+  } else if (result == VK_SUCCESS) {
+    const size_t added = room - *n < more ? room - *n : more;
+    memset((unsigned char *)out + *n, 0xa5, added);
+    *n += added;
+  }
+  return result;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL own_create_device(VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
                                                         const VkAllocationCallbacks *allocator, VkDevice *out) {
   PFN_vkGetInstanceProcAddr get_instance;
@@ -246,6 +266,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL own_create_device(VkPhysicalDevice physica
 #define FIND(name, ...) made->name = (PFN_vk##name)get(*out, "vk" #name);
   FUNCTIONS(FIND)
 #undef FIND
+  made->driver_data = made->GetPipelineCacheData;
+  made->GetPipelineCacheData = more_data;
   pthread_mutex_lock(&lists);
   made->next = devices;
   devices = made;
