@@ -53,7 +53,7 @@ OrtStatus *leati_control_flow_has_body(const leati_runtime *runtime, const OrtNo
   }
   *out = false;
   for (uint32_t i = 0; i < LEATI_CONTROL_FLOW_COUNT && status == NULL && !*out; ++i) {
-    *out = strcmp(type, infos[i].name) == 0 && (domain[0] == '\0' || strcmp(domain, "ai.onnx") == 0);
+    *out = strcmp(type, infos[i].name) == 0 && domain[0] == '\0';
   }
   return status;
 }

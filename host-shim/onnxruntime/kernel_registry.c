@@ -309,9 +309,6 @@ OrtStatus *leati_kernel_registry_find(const leati_kernel_registry *registry, con
   if (status != NULL) {
     return status;
   }
-  if (strcmp(out->domain, "ai.onnx") == 0) {
-    out->domain = "";
-  }
   for (uint32_t i = 0; i < registry->source_count && out->info == NULL && out->since >= 0; ++i) {
     const leat_op_info *info = registry->sources[i].info;
     const uint32_t since = (uint32_t)out->since;

@@ -50,7 +50,7 @@ typedef struct leati_node_form {
 /** Finds the operator of a node in the list.
  * @threads any, after leati_kernel_registry_kernels()
  * @param registry [in] the registry
- * @param node [in] the node; domain "ai.onnx" is another name of ""
+ * @param node [in] the node; ONNX Runtime gives the domain "ai.onnx" as "", whatever the model says
  * @param out [out] what it asks for
  * @return NULL, or what went wrong */
 OrtStatus *leati_kernel_registry_find(const leati_kernel_registry *registry, const OrtNode *node, leati_node_form *out);
