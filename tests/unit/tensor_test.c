@@ -3,6 +3,7 @@
  * alone whose elements kernels and copies know to read. What is not held is refused by name wherever it is given. */
 #include "unit_fixture.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "memory/tensor.h"
@@ -154,11 +155,38 @@ static void test_attribute_types_are_named(void **state) {
   assert_non_null(strstr(err.message, "'perm' has type 7 (STRINGS); expected INTS"));
 }
 
+/* Bits of numbers as IEEE 754 and bfloat16, the upper half of a float32, have them: normal, below normal, the largest,
+ * signed zero, infinite and none. */
+static void test_numbers_are_read(void **state) {
+  (void)state;
+  static const struct {
+    uint64_t type;
+    uint16_t bits;
+    float value;
+  } rows[] = {
+      {LEAT_TYPE_FLOAT16, 0x3c01, 0x1.004p0f}, {LEAT_TYPE_FLOAT16, 0xc500, -5.0f},
+      {LEAT_TYPE_FLOAT16, 0x0001, 0x1p-24f},   {LEAT_TYPE_FLOAT16, 0x83ff, -0x1.ff8p-15f},
+      {LEAT_TYPE_FLOAT16, 0x0400, 0x1p-14f},   {LEAT_TYPE_FLOAT16, 0x7bff, 65504.0f},
+      {LEAT_TYPE_FLOAT16, 0xfc00, -INFINITY},  {LEAT_TYPE_FLOAT16, 0x8000, -0.0f},
+      {LEAT_TYPE_BFLOAT16, 0x3f81, 0x1.02p0f}, {LEAT_TYPE_BFLOAT16, 0xc0a0, -5.0f},
+      {LEAT_TYPE_BFLOAT16, 0x0001, 0x1p-133f}, {LEAT_TYPE_BFLOAT16, 0x7f7f, 0x1.fep127f},
+      {LEAT_TYPE_BFLOAT16, 0xff80, -INFINITY}, {LEAT_TYPE_BFLOAT16, 0x8000, -0.0f},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+    const float value = leati_real_of(rows[i].type, &rows[i].bits);
+    assert_memory_equal(&value, &rows[i].value, sizeof(value));
+  }
+  const float single = -0x1.234568p-20f, read = leati_real_of(LEAT_TYPE_FLOAT32, &single);
+  assert_memory_equal(&read, &single, sizeof(read));
+  assert_true(isnan(leati_real_of(LEAT_TYPE_FLOAT16, &(uint16_t){0x7c01})));
+  assert_true(isnan(leati_real_of(LEAT_TYPE_BFLOAT16, &(uint16_t){0x7f81})));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_every_type_is_known),        cmocka_unit_test(test_views_are_refused_by_name),
       cmocka_unit_test(test_copies_are_refused_by_name), cmocka_unit_test(test_operators_refuse_by_name),
-      cmocka_unit_test(test_attribute_types_are_named),
+      cmocka_unit_test(test_attribute_types_are_named),  cmocka_unit_test(test_numbers_are_read),
   };
   return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }
