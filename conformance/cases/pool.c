@@ -1170,6 +1170,7 @@ static void round_robin(leat_case_context *ctx, const void *data) {
   enum { TURNS = 3 };
   uint32_t seen[MAX_WORKERS] = {0};
   uint32_t workers;
+  uint64_t before;
   taken *all;
   (void)data;
   configure(ctx, POLICY_SETTING, "round-robin");
@@ -1177,6 +1178,7 @@ static void round_robin(leat_case_context *ctx, const void *data) {
                      "the policy is round-robin, and the pool does not say so");
   workers = info_now(ctx).stream_count - 1;
   LEAT_CHECK(ctx, workers >= 2 && workers < MAX_WORKERS);
+  before = info_now(ctx).acquire_count;
   all = g_new(taken, TURNS * workers);
   for (uint32_t i = 0; i < TURNS * workers; ++i) {
     leat_stream_info info = {.struct_size = sizeof(info)};
@@ -1193,6 +1195,7 @@ static void round_robin(leat_case_context *ctx, const void *data) {
                        TURNS * workers, TURNS);
   }
   LEAT_CHECK_U64(ctx, 0, info_now(ctx).exhausted_count);
+  LEAT_CHECK_U64(ctx, before + TURNS * workers, info_now(ctx).acquire_count);
   for (uint32_t i = 0; i < TURNS * workers; ++i) {
     give(ctx, all[i]);
   }

@@ -613,9 +613,12 @@ ORDER(swap_last, 0, 1, 3, 2);
 ORDER(swap_last_of_three, 0, 2, 1);
 
 /* Two heads of four elements at four positions, brought to the front. */
-static uint32_t heads_of(network *n, const leat_attribute *const *order) {
+static uint32_t heads_from(network *n, uint32_t x, const leat_attribute *const *order) {
   const int64_t apart[] = {2, 4, 2, 4};
-  return transpose(n, NODE(n, "Reshape", 14, add_input(n, SHAPE(2, 4, 8)), add_list(n, 4, apart)), order);
+  return transpose(n, NODE(n, "Reshape", 14, x, add_list(n, 4, apart)), order);
+}
+static uint32_t heads_of(network *n, const leat_attribute *const *order) {
+  return heads_from(n, add_input(n, SHAPE(2, 4, 8)), order);
 }
 
 static uint32_t softmax_of(network *n, uint32_t scores, const leat_attribute *const *axis) {
@@ -648,6 +651,13 @@ static uint32_t attention_scaled_before(network *n) {
   const uint32_t scores = NODE(n, "MatMul", 13, NODE(n, "Mul", 14, q, root), NODE(n, "Mul", 14, root, k));
   const uint32_t masked = NODE(n, "Add", 14, add_constant(n, SHAPE(4, 4)), scores);
   return back_together(n, NODE(n, "MatMul", 13, softmax_of(n, masked, along_keys), v));
+}
+/* As it is written where queries and keys are scaled as they come from their products, before there are heads. */
+static uint32_t attention_scaled_before_heads(network *n) {
+  const uint32_t q = heads_from(n, NODE(n, "Mul", 14, add_input(n, SHAPE(2, 4, 8)), scalar(n, 0.25f)), to_heads),
+                 k = heads_from(n, NODE(n, "Div", 14, add_input(n, SHAPE(2, 4, 8)), scalar(n, 0.5f)), to_columns),
+                 v = heads_of(n, to_heads);
+  return back_together(n, NODE(n, "MatMul", 13, softmax_of(n, NODE(n, "MatMul", 13, q, k), along_keys), v));
 }
 /* As PyTorch's older exporter writes it where shapes are open: the scale follows from the size of a head. */
 static uint32_t attention_scaled_by_its_size(network *n) {
@@ -1801,6 +1811,7 @@ static const scene scenes[] = {
     {"product used twice", used_twice, {DONE(CHAIN, 1)}, 2, 0},
     {"attention, divided", attention_divided, {DONE(ATTENTION, 3)}, 1, ATTENDED},
     {"attention, scaled before", attention_scaled_before, {DONE(ATTENTION, 3)}, 1, ATTENDED},
+    {"attention, scaled before there are heads", attention_scaled_before_heads, {DONE(ATTENTION, 3)}, 1, ATTENDED},
     {"attention, scaled by its size", attention_scaled_by_its_size, {DONE(ATTENTION, 1)}, 1, ATTENDED},
     {"attention of given heads", attention_of_given_heads, {DONE(ATTENTION, 3)}, 1, ATTENDED},
     {"attention, plain", attention_plain, {DONE(ATTENTION, 1)}, 1, ATTENDED},

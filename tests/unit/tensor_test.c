@@ -155,6 +155,48 @@ static void test_attribute_types_are_named(void **state) {
   assert_non_null(strstr(err.message, "'perm' has type 7 (STRINGS); expected INTS"));
 }
 
+/* Shapes at the limits: 2^56 elements, where a size of 0 counts as 1, and LEAT_MAX_RANK dimensions. */
+static void test_shapes_have_limits(void **state) {
+  (void)state;
+  const int64_t large = INT64_C(1) << 28;
+  const struct {
+    int64_t shape[LEAT_MAX_RANK + 1];
+    int32_t ndim;
+    const char *refused; /* a word of the message; NULL: it is allowed */
+  } rows[] = {
+      {{large, large}, 2, NULL},
+      {{large, 0, large}, 3, NULL},
+      {{large, 2 * large}, 2, "more elements"},
+      {{large, 0, 2 * large}, 3, "more elements"},
+      /* 2^66, of which 64 bits leave 0, and 2^64 + 2^33. */
+      {{32 * large, 32 * large}, 2, "more elements"},
+      {{(INT64_C(1) << 31) + 1, INT64_C(1) << 33}, 2, "more elements"},
+      {{INT64_MAX}, 1, "more elements"},
+      {{2, -1}, 2, "size -1 in dimension 1"},
+      {{1}, LEAT_MAX_RANK + 1, "rank"},
+      {{1}, -1, "rank"},
+  };
+  for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+    leat_error err = {.struct_size = sizeof(err)};
+    leati_view view;
+    const int32_t status =
+        leati_view_of_shape(leati_dtype_of(LEAT_TYPE_FLOAT32), rows[i].ndim, rows[i].shape, "the view", &view, &err);
+    if (rows[i].refused == NULL) {
+      assert_int_equal(status, LEAT_OK);
+      assert_true(view.present);
+      assert_int_equal(view.ndim, rows[i].ndim);
+      assert_memory_equal(view.shape, rows[i].shape, sizeof(view.shape[0]) * (size_t)rows[i].ndim);
+    } else if (status != LEAT_ERROR_INVALID_ARGUMENT || strstr(err.message, rows[i].refused) == NULL) {
+      fail_msg("row %zu: status %d: %s", i, (int)status, err.message);
+    }
+  }
+  leat_error err = {.struct_size = sizeof(err)};
+  leati_view view;
+  assert_int_equal(leati_view_of_shape(leati_dtype_of(LEAT_TYPE_FLOAT32), 1, NULL, "the view", &view, &err),
+                   LEAT_ERROR_INVALID_ARGUMENT);
+  assert_non_null(strstr(err.message, "NULL shape"));
+}
+
 /* Bits of numbers as IEEE 754 and bfloat16, the upper half of a float32, have them: normal, below normal, the largest,
  * signed zero, infinite and none. */
 static void test_numbers_are_read(void **state) {
@@ -187,6 +229,7 @@ int main(void) {
       cmocka_unit_test(test_every_type_is_known),        cmocka_unit_test(test_views_are_refused_by_name),
       cmocka_unit_test(test_copies_are_refused_by_name), cmocka_unit_test(test_operators_refuse_by_name),
       cmocka_unit_test(test_attribute_types_are_named),  cmocka_unit_test(test_numbers_are_read),
+      cmocka_unit_test(test_shapes_have_limits),
   };
   return cmocka_run_group_tests(tests, fixture_open, fixture_close);
 }
