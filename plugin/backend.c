@@ -80,16 +80,7 @@ static int32_t device_info(uint32_t index, leat_device_info *out, leat_error *er
 
 static int32_t device_report(uint32_t *inout_count, leat_property *out, leat_error *err) {
   LEATI_ENTER(err);
-  if (inout_count == NULL || (*inout_count != 0 && out == NULL)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      inout_count == NULL ? "inout_count is NULL" : "out is NULL with a capacity");
-  }
-  for (uint32_t i = 0; i < *inout_count; ++i) {
-    if (out[i].struct_size != sizeof(leat_property)) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "element %u of out has struct_size %u; expected %zu", i,
-                        out[i].struct_size, sizeof(leat_property));
-    }
-  }
+  LEATI_TRY(leati_check_list(inout_count, out, sizeof(*out), "leat_property", err));
   leati_mutex_lock(&backend_lock);
   const int32_t status = leati_devices_find(err);
   if (status == LEAT_OK) {

@@ -137,6 +137,22 @@ int32_t leati_export(void *to, const void *from, size_t known, size_t least, con
   return LEAT_OK;
 }
 
+int32_t leati_check_list(const uint32_t *inout_count, const void *out, size_t size, const char *name, leat_error *err) {
+  if (inout_count == NULL || (*inout_count != 0 && out == NULL)) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      inout_count == NULL ? "inout_count is NULL" : "out is NULL with a capacity");
+  }
+  for (uint32_t i = 0; i < *inout_count; ++i) {
+    uint32_t said;
+    memcpy(&said, (const unsigned char *)out + i * size, sizeof(said));
+    if (said != size) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "element %u of out has %s.struct_size %u; expected %zu", i,
+                        name, said, size);
+    }
+  }
+  return LEAT_OK;
+}
+
 int32_t leati_enter(leati_pass *pass, bool releases, leat_error *err) {
   switch (leati_gate_enter(pass)) {
     case LEATI_GATE_OPEN:

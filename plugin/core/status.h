@@ -38,6 +38,10 @@ int32_t leati_import(void *to, size_t known, size_t least, const void *from, con
 /** Writes a struct of ours into a caller's struct of possibly another size; `struct_size` stays the caller's. */
 int32_t leati_export(void *to, const void *from, size_t known, size_t least, const char *name, leat_error *err);
 
+/** Checks a list that the caller gives to be filled: `*inout_count` elements of `size` bytes, each of which says so.
+ * Elements of another size lie elsewhere than ours would, so none is taken. `name` names their struct. */
+int32_t leati_check_list(const uint32_t *inout_count, const void *out, size_t size, const char *name, leat_error *err);
+
 /** First line of every function of the tables: passes the gate (core/gate.h), in and, on every way, out again. */
 #define LEATI_ENTER(err) LEATI_ENTER_(false, err)
 /** The same in functions that destroy, free, close or release: while the process exits they succeed without doing

@@ -176,17 +176,13 @@ static int32_t graph_info(const leat_graph *graph, leat_graph_info *out, leat_er
 static int32_t graph_fusions(const leat_graph *graph, uint32_t *inout_count, leat_graph_fusion *out, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_graph_check(graph, err));
-  if (inout_count == NULL || (*inout_count != 0 && out == NULL)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      inout_count == NULL ? "inout_count is NULL" : "out is NULL with a capacity");
-  }
+  LEATI_TRY(leati_check_list(inout_count, out, sizeof(*out), "leat_graph_fusion", err));
   uint32_t plan_count;
   const leati_graph_figures figures = figures_of(graph, &plan_count);
   for (uint32_t i = 0; i < LEATI_FUSION_COUNT && i < *inout_count; ++i) {
     leat_graph_fusion fusion = {.struct_size = sizeof(fusion), .count = figures.fusion_counts[i]};
     (void)snprintf(fusion.name, sizeof(fusion.name), "%s", leati_fusion_names[i]);
-    LEATI_TRY(leati_export(&out[i], &fusion, sizeof(fusion), LEAT_SIZE_THROUGH(leat_graph_fusion, name),
-                           "leat_graph_fusion", err));
+    out[i] = fusion;
   }
   *inout_count = LEATI_FUSION_COUNT;
   return LEAT_OK;

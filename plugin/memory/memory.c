@@ -341,7 +341,7 @@ void leati_memory_stats_read(leat_device *device, leat_memory_stats *out) {
   out->host_reserved_bytes = atomic_load_explicit(&host->reserved, memory_order_relaxed);
 }
 
-int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err) {
+void leati_memory_classes_read(leat_device *device, uint32_t *inout_count, leat_memory_class *out) {
   const uint32_t capacity = *inout_count;
   uint32_t count = 0;
   for (uint32_t i = 0; i < LEATI_CLASS_COUNT; ++i) {
@@ -361,12 +361,11 @@ int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, le
       continue;
     }
     if (count < capacity) {
-      LEATI_TRY(leati_export(&out[count], &line, sizeof(line), sizeof(line), "leat_memory_class", err));
+      out[count] = line;
     }
     ++count;
   }
   *inout_count = count;
-  return LEAT_OK;
 }
 
 /* Lets a peak begin again from a counter. An allocation at the same time is in the counter before it is in the peak; if

@@ -78,8 +78,8 @@ bool leati_memory_guarded(const leat_device *device);
 int32_t leati_memory_guard_check(leat_device *device, leat_error *err);
 
 void leati_memory_stats_read(leat_device *device, leat_memory_stats *out);
-/** leat_memory_api::classes. */
-int32_t leati_memory_classes_read(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err);
+/** leat_memory_api::classes, of a list that leati_check_list() took. */
+void leati_memory_classes_read(leat_device *device, uint32_t *inout_count, leat_memory_class *out);
 void leati_memory_reset_peaks(leat_device *device);
 /** Gives segments without live or pending blocks, and staging that no work needs, back to the driver; returns their
  * bytes. */

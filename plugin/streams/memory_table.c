@@ -108,11 +108,9 @@ static int32_t memory_stats(leat_device *device, leat_memory_stats *out, leat_er
 static int32_t memory_classes(leat_device *device, uint32_t *inout_count, leat_memory_class *out, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_device_check(device, err));
-  if (inout_count == NULL || (*inout_count != 0 && out == NULL)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      inout_count == NULL ? "inout_count is NULL" : "out is NULL with a capacity");
-  }
-  return leati_memory_classes_read(device, inout_count, out, err);
+  LEATI_TRY(leati_check_list(inout_count, out, sizeof(*out), "leat_memory_class", err));
+  leati_memory_classes_read(device, inout_count, out);
+  return LEAT_OK;
 }
 
 static int32_t memory_reset_peaks(leat_device *device, leat_error *err) {

@@ -37,17 +37,7 @@ static int32_t profiler_stop(leat_device *device, leat_error *err) {
 static int32_t profiler_read(leat_device *device, uint32_t *inout_count, leat_profile_record *out, leat_error *err) {
   LEATI_ENTER(err);
   LEATI_TRY(leati_device_check(device, err));
-  if (inout_count == NULL || (*inout_count != 0 && out == NULL)) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      inout_count == NULL ? "inout_count is NULL" : "out is NULL with a capacity");
-  }
-  /* What is taken out cannot be put back, so all elements are looked at first. */
-  for (uint32_t i = 0; i < *inout_count; ++i) {
-    if (out[i].struct_size != sizeof(leat_profile_record)) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "element %u of out has struct_size %u; expected %zu", i,
-                        out[i].struct_size, sizeof(leat_profile_record));
-    }
-  }
+  LEATI_TRY(leati_check_list(inout_count, out, sizeof(*out), "leat_profile_record", err));
   leati_lanes_collect(device, true);
   uint32_t count = 0;
   while (count < *inout_count && leati_profiler_take(device, &out[count])) {

@@ -1895,6 +1895,9 @@ static void check_counts(const place *p, const scene *s, const leat_graph *graph
   for (uint32_t i = 0; i < count; ++i) {
     list[i].struct_size = sizeof(list[i]);
   }
+  list[1].struct_size += 8;
+  assert_int_equal(p->f->api->graph->fusions(graph, &count, list, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  list[1].struct_size -= 8;
   assert_ok(p->f->api->graph->fusions(graph, &count, list, &err));
   assert_int_equal(count, LEATI_FUSION_COUNT);
   for (uint32_t i = 0; i < count; ++i) {

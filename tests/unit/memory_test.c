@@ -998,6 +998,26 @@ static void *churn(void *argument) {
   return f->api->stream->destroy(stream, NULL) == LEAT_OK ? NULL : argument;
 }
 
+/* Elements of a longer struct lie elsewhere than ours: nothing is written, in no list of the ABI. */
+static void lists_of_other_structs_are_refused(void **state) {
+  fixture *const f = fixture_of(state);
+  uint64_t address;
+  assert_ok(f->api->memory->alloc(f->device, 300, NULL, &address, &err));
+  leat_memory_class classes[2] = {{.struct_size = sizeof(classes[0])}, {.struct_size = sizeof(classes[0]) + 8}};
+  leat_property properties[2] = {{.struct_size = sizeof(properties[0])}, {.struct_size = sizeof(properties[0]) + 8}};
+  leat_profile_record records[2] = {{.struct_size = sizeof(records[0])}, {.struct_size = sizeof(records[0]) + 8}};
+  uint32_t count = 2;
+  assert_int_equal(f->api->memory->classes(f->device, &count, classes, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(f->api->device->report(&count, properties, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(f->api->profiler->read(f->device, &count, records, NULL), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(count, 2);
+  assert_int_equal(classes[0].allocation_count, 0);
+  count = 1;
+  assert_ok(f->api->memory->classes(f->device, &count, classes, &err));
+  assert_int_not_equal(classes[0].allocation_count, 0);
+  assert_ok(f->api->memory->free(f->device, address, &err));
+}
+
 static void threads_allocate_and_free_at_once(void **state) {
   enum { THREADS = 8 };
   fixture *const f = fixture_of(state);
@@ -1089,6 +1109,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(many_blocks_wait_in_the_quarantine_quickly),
       cmocka_unit_test(a_device_that_leaves_its_pages_is_stopped),
       cmocka_unit_test(leaks_are_named_when_the_device_closes),
+      cmocka_unit_test(lists_of_other_structs_are_refused),
       cmocka_unit_test(threads_allocate_and_free_at_once),
       cmocka_unit_test(addresses_are_looked_up_while_segments_come_and_go),
   };
