@@ -22,8 +22,22 @@ int64_t leati_draw_size(uint64_t type) {
 
 /* ---- Numbers ---------------------------------------------------------------------------------------------------- */
 
+/* One of a range that is not empty, whatever choices there are. */
+static int64_t any_int(leati_draw *draw, int64_t low, int64_t high) {
+  return low + (int64_t)(g_rand_double(draw->rand) * (double)(high - low + 1));
+}
+
 int64_t leati_draw_int(leati_draw *draw, int64_t low, int64_t high) {
-  return low >= high ? low : low + (int64_t)(g_rand_double(draw->rand) * (double)(high - low + 1));
+  if (low < high && draw->choice_count != 0) {
+    /* Few choices need one byte; nothing here has more than two bytes' of them. */
+    uint64_t number = *draw->choices++;
+    if (--draw->choice_count != 0 && high - low > UINT8_MAX) {
+      number = number << 8 | *draw->choices++;
+      --draw->choice_count;
+    }
+    return low + (int64_t)(number % (uint64_t)(high - low + 1));
+  }
+  return low >= high ? low : any_int(draw, low, high);
 }
 
 bool leati_draw_chance(leati_draw *draw, int percent) {
@@ -139,8 +153,8 @@ static void draw_elements(leati_draw *draw, leati_draw_tensor *tensor) {
   for (int64_t k = 0; k < tensor->count; ++k) {
     leati_draw_set(tensor, k,
                    is_float                         ? number(draw)
-                   : tensor->type == LEAT_TYPE_BOOL ? (double)leati_draw_int(draw, 0, 1)
-                                                    : (double)leati_draw_int(draw, is_unsigned ? 0 : -9, 9));
+                   : tensor->type == LEAT_TYPE_BOOL ? (double)any_int(draw, 0, 1)
+                                                    : (double)any_int(draw, is_unsigned ? 0 : -9, 9));
   }
 }
 
@@ -287,7 +301,7 @@ int32_t leati_draw_front(int64_t axis, int32_t rank) {
 
 void leati_draw_range(leati_draw *d, leati_draw_tensor *tensor, int64_t low, int64_t high) {
   for (int64_t k = 0; k < tensor->count; ++k) {
-    leati_draw_set(tensor, k, (double)leati_draw_int(d, low, high));
+    leati_draw_set(tensor, k, (double)(low < high ? any_int(d, low, high) : low));
   }
 }
 

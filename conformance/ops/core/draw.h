@@ -43,12 +43,14 @@ typedef struct leati_draw {
   leati_draw_tensor value;                            /**< what a TENSOR attribute points to */
   DLTensor value_view;
   leati_draw_tensor inputs[LEAT_DRAW_INPUTS];
-  bool faults;  /**< an index may be out of range and a divisor 0: no guard has the stream fail for it */
-  bool summed;  /**< no very large and small numbers: a result would follow from the order of terms */
-  bool empty;   /**< dimensions of size 0 are likely */
-  bool spoilt;  /**< may be refused as invalid */
-  bool ordered; /**< the result depends on an order that nobody promises */
-  bool rounded; /**< what lies between may be rounded to 16 bits or not, as the layout has it */
+  bool faults;            /**< an index may be out of range and a divisor 0: no guard has the stream fail for it */
+  bool summed;            /**< no very large and small numbers: a result would follow from the order of terms */
+  bool empty;             /**< dimensions of size 0 are likely */
+  bool spoilt;            /**< may be refused as invalid */
+  bool ordered;           /**< the result depends on an order that nobody promises */
+  bool rounded;           /**< what lies between may be rounded to 16 bits or not, as the layout has it */
+  const uint8_t *choices; /**< what is drawn next follows from these, */
+  size_t choice_count;    /**< as long as some are left; then, and elements, from `rand` */
   GRand *rand;
 } leati_draw;
 

@@ -25,11 +25,14 @@ static void draw_specials(leati_draw *draw, leati_draw_tensor *tensor) {
   const int64_t last = (int64_t)G_N_ELEMENTS(specials) - (draw->summed ? 4 : 1);
   /* One alone leaves most of a sum or a maximum as it was. */
   const int percent = leati_draw_chance(draw, 50) ? 20 : 2;
+  const size_t choices = draw->choice_count;
+  draw->choice_count = 0;
   for (int64_t k = 0; k < tensor->count; ++k) {
     if (leati_draw_chance(draw, percent)) {
       leati_draw_set(tensor, k, specials[leati_draw_int(draw, 0, last)]);
     }
   }
+  draw->choice_count = choices;
 }
 
 /* Makes all elements along dimension 0 equal. */
@@ -130,8 +133,14 @@ static void make_earlier(leati_draw *draw) {
   draw->input_count = earlier != NULL ? 1 : draw->input_count;
 }
 
-void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults) {
-  *draw = (leati_draw){.info = info, .output_count = 1, .faults = faults, .rand = g_rand_new_with_seed(seed)};
+void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults,
+                     const uint8_t *choices, size_t choice_count) {
+  *draw = (leati_draw){.info = info,
+                       .output_count = 1,
+                       .faults = faults,
+                       .choices = choices,
+                       .choice_count = choice_count,
+                       .rand = g_rand_new_with_seed(seed)};
   draw->empty = leati_draw_chance(draw, empty);
   /* Any number will do as an upper end: no form newer than the entry's is known. */
   const int64_t last = info->since_version_max < 64 ? info->since_version_max : info->since_version_min;

@@ -24,8 +24,11 @@ bool leati_draw_knows(const leat_op_info *info, const char *kind);
  * @param info [in] an entry of the operator list that leati_draw_knows()
  * @param seed what all of it follows from
  * @param empty in how many of 100 calls dimensions of size 0 are likely
- * @param faults leati_draw::faults */
-void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults);
+ * @param faults leati_draw::faults
+ * @param choices [in] leati_draw::choices, which outlive the draw
+ * @param choice_count bytes of them; 0: all follows from the seed */
+void leati_draw_make(leati_draw *draw, const leat_op_info *info, uint32_t seed, int empty, bool faults,
+                     const uint8_t *choices, size_t choice_count);
 
 /** Spoils the call in one place. */
 void leati_draw_spoil(leati_draw *draw);

@@ -5,6 +5,8 @@
  *
  * A call is known by its number: the operators of the kind take turns, and all else follows from the number and the
  * seed. Before a call it is printed, so that a crash is told with it. */
+#include "ops/core/random.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -701,18 +703,21 @@ static bool is_guarded(void) {
 /* Draws call `number` of an operator and has its shapes inferred. False: it was refused. Release it with
  * trial_end() in any case. */
 static bool trial_begin(trial *t, leat_case_context *ctx, leat_stream *stream, const leat_op_info *info,
-                        uint32_t number, int empty, int spoilt) {
+                        uint32_t number, int empty, int spoilt, const uint8_t *choices, size_t choice_count) {
   placed inputs[LEAT_DRAW_INPUTS];
   const DLTensor *views[LEAT_DRAW_INPUTS] = {NULL};
   *t = (trial){.ctx = ctx, .stream = stream, .number = number};
   /* Knuth's multiplicative hash, so that neighbouring numbers have nothing in common. */
-  leati_draw_make(&t->draw, info, (ctx->seed + number) * 2654435761u ^ g_str_hash(info->name), empty, !is_guarded());
+  leati_draw_make(&t->draw, info, (ctx->seed + number) * 2654435761u ^ g_str_hash(info->name), empty, !is_guarded(),
+                  choices, choice_count);
   if (leati_draw_chance(&t->draw, spoilt)) {
     leati_draw_spoil(&t->draw);
   }
   t->text = leati_draw_text(&t->draw);
-  printf("call %" PRIu32 ": %s\n", number, t->text);
-  fflush(stdout);
+  if (choice_count == 0) {
+    printf("call %" PRIu32 ": %s\n", number, t->text);
+    fflush(stdout);
+  }
   bool taken = create(t);
   if (taken) {
     memset(inputs, 0, sizeof(inputs));
@@ -777,6 +782,37 @@ static bool trial_run(trial *t) {
   return status == LEAT_OK;
 }
 
+/* Makes a call that was taken, whatever comes out: on a device that does not compute. */
+static void trial_invoke(trial *t) {
+  results r;
+  if (!is_small(t)) {
+    return;
+  }
+  for (int strided = 0; strided < 2; ++strided) {
+    const int32_t status = run(t, strided != 0, (1u << t->draw.output_count) - 1, patterns[strided], &r);
+    if (status != LEAT_OK) {
+      check_refusal(t, "invoke()", status);
+    }
+    release_results(t, &r);
+  }
+  if (!t->draw.spoilt && t->draw.output_count != 0) {
+    check_illegal(t);
+    check_hostile_view(t);
+  }
+}
+
+void leati_random_call(leat_case_context *ctx, leat_stream *stream, const leat_op_info *info, uint32_t number,
+                       bool computes, const uint8_t *choices, size_t choice_count) {
+  trial t;
+  const bool taken = trial_begin(&t, ctx, stream, info, number, 15, 30, choices, choice_count);
+  if (taken && computes) {
+    trial_run(&t);
+  } else if (taken) {
+    trial_invoke(&t);
+  }
+  trial_end(&t);
+}
+
 /* ---- Cases ------------------------------------------------------------------------------------------------------ */
 
 /* The entries of the plugin's list that are of a kind. */
@@ -807,7 +843,7 @@ static void run_random(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
   for (uint32_t k = ctx->first_call; k < ctx->first_call + calls; ++k) {
     trial t;
-    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 15, 30) && trial_run(&t)) {
+    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 15, 30, NULL, 0) && trial_run(&t)) {
       taken[k % entries->len]++;
     }
     trial_end(&t);
@@ -827,7 +863,7 @@ static void find_call(trial *t, leat_case_context *ctx, leat_stream *stream, con
                       bool most_outputs) {
   const uint32_t outputs = info->max_outputs < 4 ? info->max_outputs : 4;
   for (uint32_t k = 0; k < DRAWS; ++k) {
-    if (trial_begin(t, ctx, stream, info, k, 0, 0) && (!most_outputs || t->draw.output_count >= outputs) &&
+    if (trial_begin(t, ctx, stream, info, k, 0, 0, NULL, 0) && (!most_outputs || t->draw.output_count >= outputs) &&
         is_small(t)) {
       return;
     }
@@ -885,7 +921,7 @@ static void run_empty(leat_case_context *ctx, const void *data) {
   leat_stream *stream = leati_stream_new(ctx);
   for (uint32_t k = 0; k < CALLS; ++k) {
     trial t;
-    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 100, 0) && is_empty_somewhere(&t)) {
+    if (trial_begin(&t, ctx, stream, entries->pdata[k % entries->len], k, 100, 0, NULL, 0) && is_empty_somewhere(&t)) {
       trial_run(&t);
     }
     trial_end(&t);

@@ -35,7 +35,7 @@ static drawn draw_calls(const leat_op_info *info, uint32_t calls) {
   drawn d = {0};
   for (uint32_t call = 0; call < calls; ++call) {
     leati_draw draw;
-    leati_draw_make(&draw, info, call * 2654435761u ^ g_str_hash(info->name), 15, true);
+    leati_draw_make(&draw, info, call * 2654435761u ^ g_str_hash(info->name), 15, true, NULL, 0);
     for (uint32_t k = 0; k < draw.attribute_count; ++k) {
       note_attribute(info, &draw.attributes[k], &d);
     }
