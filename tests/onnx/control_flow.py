@@ -79,6 +79,9 @@ MODELS = {
         else_branch=branch([node("Neg", "x", "b")], "b"))], 1, 0),
     "light branch": ([node("If", "flag", "y", then_branch=branch([node("MatMul", "x w", "a")], "a"), else_branch=branch(
         [node("Neg", "x", "b")], "b")), node("Relu", "y", "z")], 1, 0),
+    "light branch, the other one": ([node("If", "flag", "y", then_branch=branch(
+        [node("Neg", "x", "b")], "b"), else_branch=branch([node("MatMul", "x w", "a")], "a")), node("Relu", "y", "z")],
+        1, 0),
     "loop": ([node("Loop", "three yes x", "y", body=rounds(STEP, ["s"], []))], 1, 0),
     "loop without rounds": ([node("Loop", "none yes x", "end y", body=rounds(
         STEP + [node("Identity", "m", "r")], ["s"], ["r"])), node("Add", "end x", "z")], 1, 0),
@@ -116,6 +119,9 @@ MODELS = {
                   node("Cast", "n", "f", to=FLOAT), node("Mul", "x f", "y")], 0, 1),
 }
 
+
+# Those of which no node is on the CPU: a light branch follows the other one, whichever is asked for first.
+WHOLE = ("if", "light branch", "light branch, the other one", "loop")
 
 # Results of rounds that differ in size fail, also where they add up to as much as equal ones.
 UNEQUAL = [node("Loop", "three yes x", "end y", body=rounds(
@@ -157,6 +163,11 @@ def main():
         ours, cpu = session(model, devices), session(model, None)
         if hasattr(ours, "get_provider_graph_assignment_info") and placed(ours) != (leat, others):
             print(f"{name}: {placed(ours)} on Leat and on others, not {leat, others}")
+            wrong += 1
+        left = [one.op_type for part in getattr(ours, "get_provider_graph_assignment_info", list)()
+                if part.ep_name != "LeatExecutionProvider" for one in part.get_nodes()]
+        if name in WHOLE and left:
+            print(f"{name}: {left} on the CPU")
             wrong += 1
         feeds = [{"x": random.standard_normal((rows, WIDTH)).astype(np.float32), "flag": np.array(bool(i % 2))}
                  for i, rows in enumerate((1, 5, 300, 5, 300))]

@@ -15,7 +15,8 @@ import ctest_plan
 import jobs
 
 # Tests of what no name leads to: files, and names of tests.
-FOLDERS = ((r'host-shim/onnxruntime/', 'provider'), (r'host-shim/', 'loader|abi'),
+FOLDERS = ((r'host-shim/onnxruntime/capability', 'provider|onnx.control_flow'),
+           (r'host-shim/onnxruntime/', 'provider'), (r'host-shim/', 'loader|abi'),
            (r'batch/', 'batch|abi.exports.batch'),
            (r'tools/bench/', 'tools.leat-bench'), (r'tools/ci/|dev$|\.ci/', 'dev'), (r'tools/', 'tools|info'),
            (r'python/', 'docs.package|wheel'), (r'conformance/mutants/', 'conformance.mutant'),
