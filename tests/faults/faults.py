@@ -13,8 +13,8 @@ once to count the calls, and once for each site, where one can fail:
 - memory: each place in Leat's libraries that allocates, by the functions that led there (host.c);
 - disk: each call for the file of compiled pipelines, where there is none, and where there is one.
 
-With --sites N these are N calls of each function and result, the first, the last and others between them, and of
-memory 8 N places; else all.
+With --sites N these are N calls of each function and result, the first, the last and others between them, of memory 8 N
+places, and of the disk N / 3 calls; else all.
 
 Whatever fails: no process crashes or hangs, no answer is wrong (an output that nobody wrote is one of before), an error
 names the call or what it ran out of, and unless the device was lost the next Run is right again. After a fault of the
@@ -282,7 +282,7 @@ class Faults:
         warm, _ = self.fault_free("disk", full)
         return [Fault("disk", f"{function}:{number}={result}", folder)
                 for counts, folder in ((cold, none), (warm, full)) for function, results in ON_DISK.items()
-                for result in results for number in places(counts[function], most)], None
+                for result in results for number in places(counts[function], most and -(-most // 3))], None
 
 
 def places(count, most):

@@ -60,6 +60,8 @@ JOBS = (
         "clang's thread-safety analysis of every lock of plugin, provider and batch queue"),
     Job('fuzz', 300, 'plugin/|common/|abi/|conformance/ops/|tools/(npy|ndarray)|tests/(fuzz|nulldriver|unit)/',
         "libFuzzer across the ABI: 10^4 executions under the sanitizers, and canaries"),
+    Job('mutants', 300, r'plugin/(streams|timeline|memory|graph)/|host-shim/|tests/(mutants|unit|nulldriver|provider)/',
+        'mistakes made in our own C, drawn by a seed, of which a test must notice each'),
     Job('clang', 31, C, 'the build with clang, without warnings'),
     Job('tuning', 52, r'plugin/policy/|tools/bench/|tests/tools/',
         'operators with constants at the ends of their ranges; leat-bench and its tuner',

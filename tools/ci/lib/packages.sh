@@ -20,7 +20,8 @@ PACKAGES_AARCH64='qemu-user'
 wants_tests() {
   case $1 in
     build | info | bench | demo | deb | dist | aarch64) return 1 ;;
-    setup | test | check | ci | unit | which | conformance | validation | asan | tsan | newest | limits | clang | tsa | fuzz) return 0 ;;
+    setup | test | check | ci | unit | which | conformance | validation | asan | tsan | newest | limits | clang | tsa \
+      | fuzz | mutants) return 0 ;;
     *) stop "'$1' needs no packages, or is no command; ./dev help lists them" ;;
   esac
 }

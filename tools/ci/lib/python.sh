@@ -72,6 +72,16 @@ setup_genai() {
   done
 }
 
+# setup_mutants: Clang's Python package, for tests/mutants. Sets MUTANTS_PYTHON.
+setup_mutants() {
+  exec 9>"$DEPS/lock"
+  flock 9
+  environment "$DEPS/mutants" tests/mutants/requirements.txt "Clang's Python package, about 25 MB"
+  exec 9>&-
+  # shellcheck disable=SC2034 # Those who source this use it.
+  MUTANTS_PYTHON=$DEPS/mutants/bin/python
+}
+
 # setup_wheel: what builds and tests the wheel. Sets LEAT_TEST_WHEEL for tests/wheel.
 setup_wheel() {
   exec 9>"$DEPS/lock"
