@@ -1149,7 +1149,10 @@ typedef struct leat_op_api {
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*destroy)(leat_op *op, leat_error *err);
-  /** Computes the shapes and types of the outputs. Reads the data of host inputs only.
+  /** Computes the shapes and types of the outputs. Reads the data of host inputs only. A call, of this or of invoke(),
+   * is of what the operator was created for: inputs have the types of its description, one that is absent there is
+   * absent, and there are at most as many inputs and outputs; exactly as many where leat_op_info allows any number.
+   * Other calls are refused (LEAT_ERROR_INVALID_ARGUMENT).
    * @threads any
    * @param op [in] the operator
    * @param input_count elements of `inputs`

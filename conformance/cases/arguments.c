@@ -283,6 +283,11 @@ static void invoke_dtype(leat_case_context *ctx, const void *data) {
   leati_subject_free(s);
 }
 
+#define AXIS_0 \
+  { .struct_size = sizeof(leat_attribute), .type = LEAT_ATTRIBUTE_INT, .name = "axis", .i = 0 }
+/* Of an operator that has none of that name. */
+#define NO_ATTRIBUTE AXIS_0
+
 /* An operator, what it is made for, and a call that it is not for. */
 static const struct {
   const char *domain, *op;
@@ -319,6 +324,9 @@ static const struct {
      16,
      {{kDLFloat, 32, 1}},
      {{kDLFloat, 32, 1}}},
+    {"", "Add", 14, NO_ATTRIBUTE, 2, 2, {{kDLFloat, 32, 1}}, {{kDLInt, 32, 1}}},
+    {"", "Sum", 13, NO_ATTRIBUTE, 2, 3, {{kDLFloat, 32, 1}}, {{kDLFloat, 32, 1}}},
+    {"", "LayerNormalization", 17, AXIS_0, 2, 3, {{kDLFloat, 32, 1}}, {{kDLFloat, 32, 1}}},
 };
 enum { CALLED_MOST = 16, CALLED_BYTES = 64 };
 
@@ -939,7 +947,7 @@ static const leat_case cases[] = {
      .summary = "Lanes, odd widths, unknown codes and operands of different types are refused.",
      .run = invoke_dtype},
     {.name = "arguments.invoke.other_calls_are_refused",
-     .summary = "Types and counts that create() would refuse are refused in calls of what was made for others.",
+     .summary = "Types, counts and inputs that an operator was not created for are refused in calls of it.",
      .run = invoke_other},
     {.name = "arguments.invoke.wrong_devices_are_refused",
      .summary = "Host tensors where device ones are due, other kinds and other numbers are refused.",

@@ -30,7 +30,6 @@
 static int32_t type_of_output(const leat_graph *graph, const leati_node *node, uint32_t o, uint64_t *out,
                               leat_error *err) {
   const leati_op_def *const def = node->op->def;
-  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   static const uint64_t zeros[LEAT_MAX_RANK];
   leati_arguments a;
   LEATI_TRY(leati_arguments_begin(node->op, &a, node->input_count, node->output_count, err));
@@ -46,15 +45,14 @@ static int32_t type_of_output(const leat_graph *graph, const leati_node *node, u
       (void)leati_view_of_shape(leati_dtype_of(value->type), rank, one, "", view, NULL);
       view->host = host;
       view->data = (void *)zeros;
-      (void)leati_op_bind_type(def, i, view->type, bound, NULL);
     }
   }
   const uint64_t only = def->info.types[leati_op_output_type(def, o)]->types;
-  *out = bound[leati_op_output_type(def, o)];
+  *out = node->op->types[leati_op_output_type(def, o)];
   if (*out == 0 && (only & (only - 1)) == 0) {
     *out = only;
   }
-  if (*out == 0 && leati_arguments_infer(node->op, &a, bound, NULL) == LEAT_OK) {
+  if (*out == 0 && leati_arguments_infer(node->op, &a, NULL) == LEAT_OK) {
     *out = leati_type_of(a.shapes[o].dtype);
   }
   leati_arguments_end(&a);

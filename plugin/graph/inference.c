@@ -207,14 +207,8 @@ int32_t leati_inference_open_node(const leati_inference *inference, const leati_
 
 int32_t leati_inference_infer_node(const leati_inference *inference, const leati_node *node, leati_arguments *a,
                                    bool *out_known, leat_error *err) {
-  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   LEATI_TRY(leati_inference_open_node(inference, node, a, out_known, err));
-  for (uint32_t i = 0; i < node->input_count && *out_known; ++i) {
-    if (a->inputs[i].present) {
-      LEATI_TRY(leati_op_bind_type(node->op->def, i, a->inputs[i].type, bound, err));
-    }
-  }
-  return *out_known ? leati_arguments_infer(node->op, a, bound, err) : LEAT_OK;
+  return *out_known ? leati_arguments_infer(node->op, a, err) : LEAT_OK;
 }
 
 /* Asks a node for its output `o`, which it gives on the host. */

@@ -188,22 +188,10 @@ static int32_t as_result(const leat_op *op, const operands *in, int32_t rank, le
                                     leati_op_def_of(op)->info.name, layout);
 }
 
-/* One kernel reads all operands, so they have one type; a mask may be of bool. `mask`: its type, or 0. */
-static int32_t check_types(const leati_op_def *def, uint64_t queries, uint64_t values, uint64_t mask, leat_error *err) {
-  const bool fits = values == queries && (mask == 0 || mask == queries || mask == LEAT_TYPE_BOOL);
-  return fits ? LEAT_OK
-              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                           "%s with queries of %s, values of %s and %s%s is not supported; all need one type, or the "
-                           "mask bool",
-                           def->info.name, leati_type_name(queries), leati_type_name(values),
-                           mask == 0 ? "no mask" : "a mask of ", mask == 0 ? "" : leati_type_name(mask));
-}
-
 static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_view *const views[] = {&call->inputs[0], &call->inputs[1], &call->inputs[2]};
   const leati_view *const mask = mask_of(op, call);
   operands in;
-  LEATI_TRY(check_types(leati_op_def_of(op), views[0]->type, views[2]->type, mask != NULL ? mask->type : 0, err));
   LEATI_TRY(read_operands(op, call, views, &in, err));
   if (mask != NULL) {
     LEATI_TRY(check_mask(op, mask, &in, err));
@@ -271,11 +259,18 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
 
 /* ---- What is supported ------------------------------------------------------------------------------------------ */
 
-/* check_types() of what is known when a host asks, before there are tensors. */
-static int32_t check_given_types(const leati_op_def *def, const leati_op_desc *desc, leat_error *err) {
-  const uint32_t mask = places[def->param].mask;
-  return check_types(def, leati_type_of(desc->inputs[0].dtype), leati_type_of(desc->inputs[2].dtype),
-                     leati_is_given(desc, mask) ? leati_type_of(desc->inputs[mask].dtype) : 0, err);
+/* One kernel reads all operands, so they have one type; a mask may be of bool. */
+static int32_t check_types(const leati_op_def *def, const leati_op_desc *desc, leat_error *err) {
+  const uint32_t place = places[def->param].mask;
+  const uint64_t queries = leati_type_of(desc->inputs[0].dtype), values = leati_type_of(desc->inputs[2].dtype);
+  const uint64_t mask = leati_is_given(desc, place) ? leati_type_of(desc->inputs[place].dtype) : 0;
+  const bool fits = values == queries && (mask == 0 || mask == queries || mask == LEAT_TYPE_BOOL);
+  return fits ? LEAT_OK
+              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                           "%s with queries of %s, values of %s and %s%s is not supported; all need one type, or the "
+                           "mask bool",
+                           def->info.name, leati_type_name(queries), leati_type_name(values),
+                           mask == 0 ? "no mask" : "a mask of ", mask == 0 ? "" : leati_type_name(mask));
 }
 
 static int32_t attention_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
@@ -293,7 +288,7 @@ static int32_t attention_supports(const leati_op_def *def, leat_device *device, 
                         def->info.name, i, rank);
     }
   }
-  return check_given_types(def, desc, err);
+  return check_types(def, desc, err);
 }
 
 static int32_t attention_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -345,7 +340,7 @@ static int32_t fused_supports(const leati_op_def *def, leat_device *device, cons
                         layout_attributes[i]->name);
     }
   }
-  return check_given_types(def, desc, err);
+  return check_types(def, desc, err);
 }
 
 static int32_t fused_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {

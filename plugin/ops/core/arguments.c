@@ -73,26 +73,38 @@ int32_t leati_arguments_import_shape(const leat_op *op, DLDataType dtype, int32_
   return import_shape(op, dtype, ndim, shape, "input", i, out, err);
 }
 
-int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, const uint64_t *bound, leat_error *err) {
+int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, leat_error *err) {
   if (leati_input(&a->call, 0) != NULL) { /* its rank may not have been known when the operator was made */
     LEATI_TRY(leati_op_check_rank(op->def, a->inputs[0].ndim, err));
   }
   for (uint32_t i = 0; i < a->call.output_count; ++i) {
-    const uint32_t number = leati_op_output_type(op->def, i);
+    const uint64_t type = op->types[leati_op_output_type(op->def, i)];
     leat_shape *const shape = &a->shapes[i];
     memset(shape, 0, sizeof(*shape));
     shape->struct_size = sizeof(*shape);
-    if (bound[number] != 0) {
-      shape->dtype = leati_dtype_of(bound[number]);
+    if (type != 0) {
+      shape->dtype = leati_dtype_of(type);
     }
   }
   return op->def->infer(op, &a->call, a->shapes, err);
 }
 
+/* Fails unless the operator was made for an input of this type there. */
+static int32_t check_made_for(const leat_op *op, uint32_t i, uint64_t type, leat_error *err) {
+  const uint64_t made_for = op->types[leati_op_input_type(op->def, i)];
+  if (i < 64 && (op->given >> i & 1u) == 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is given, and was absent when it was created",
+                      op->def->info.name, i);
+  }
+  return type == made_for
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has type %s; the operator was created for %s",
+                          op->def->info.name, i, leati_type_name(type), leati_type_name(made_for));
+}
+
 int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, const DLTensor *const *inputs,
                                       bool shapes_only, leat_error *err) {
   const leat_op_info *const info = &op->def->info;
-  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   for (uint32_t i = 0; i < a->call.input_count; ++i) {
     leati_view *const view = &a->inputs[i];
     if (inputs[i] == NULL) {
@@ -112,9 +124,9 @@ int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, con
                           view->host ? "host" : "device", host ? "host memory" : "the device's");
       }
     }
-    LEATI_TRY(leati_op_bind_type(op->def, i, view->type, bound, err));
+    LEATI_TRY(check_made_for(op, i, view->type, err));
   }
-  return leati_arguments_infer(op, a, bound, err);
+  return leati_arguments_infer(op, a, err);
 }
 
 int32_t leati_arguments_result(const leat_op *op, const leati_arguments *a, uint32_t o, leati_view *out,

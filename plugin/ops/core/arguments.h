@@ -35,8 +35,8 @@ int32_t leati_arguments_import_outputs(const leat_op *op, leati_arguments *a, co
 /** Shape and type of a device input that is not going to be touched: its memory need not exist yet. */
 int32_t leati_arguments_import_shape(const leat_op *op, DLDataType dtype, int32_t ndim, const int64_t *shape,
                                      uint32_t i, leati_view *out, leat_error *err);
-/** Infers shapes and types of the outputs from the inputs; `bound` holds the types of the inputs by type constraint. */
-int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, const uint64_t *bound, leat_error *err);
+/** Infers shapes and types of the outputs from the inputs, which have the types that the operator was made for. */
+int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, leat_error *err);
 /** Fails if output `o` has more elements than can be counted, and gives its shape as a view. */
 int32_t leati_arguments_result(const leat_op *op, const leati_arguments *a, uint32_t o, leati_view *out,
                                leat_error *err);

@@ -69,8 +69,8 @@ static uint32_t type_of_argument(const uint8_t *list, uint32_t max_count, uint32
   return list[i < last ? i : last];
 }
 
-static uint32_t input_type(const leat_op_info *info, const uint8_t *list, uint32_t i) {
-  return type_of_argument(list, info->max_inputs, info->min_inputs, i);
+uint32_t leati_op_input_type(const leati_op_def *def, uint32_t i) {
+  return type_of_argument(def->input_types, def->info.max_inputs, def->info.min_inputs, i);
 }
 
 uint32_t leati_op_output_type(const leati_op_def *def, uint32_t o) {
@@ -83,22 +83,6 @@ int32_t leati_op_check_rank(const leati_op_def *def, int32_t rank, leat_error *e
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input 0 has rank %d; supported: %d to %d", def->info.name,
                           rank, def->least_rank, most);
-}
-
-int32_t leati_op_bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err) {
-  const uint32_t number = input_type(&def->info, def->input_types, i);
-  const leat_op_type *const constraint = def->info.types[number];
-  if ((type & constraint->types) == 0) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has type %s, which is not supported for %s",
-                      def->info.name, i, leati_type_name(type), constraint->name);
-  }
-  if (bound[number] == 0) {
-    bound[number] = type;
-  } else if (bound[number] != type) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has type %s; %s is %s by an earlier input",
-                      def->info.name, i, leati_type_name(type), constraint->name, leati_type_name(bound[number]));
-  }
-  return LEAT_OK;
 }
 
 static int32_t fail_count(const leat_op_info *info, const char *what, uint32_t count, uint32_t least, uint32_t most,

@@ -166,14 +166,12 @@ static inline bool leati_op_is_host(uint64_t mask, uint32_t i) {
   return i < 64 && (mask >> i & 1u) != 0;
 }
 
-/** Checks the type of input `i` and remembers it by its type constraint in `bound[LEATI_TYPE_CONSTRAINTS_MAX]`, which
- * starts as zeros.
- * @errors NOT_SUPPORTED, INVALID_ARGUMENT: an earlier input says another one */
-int32_t leati_op_bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *bound, leat_error *err);
 /** Fails unless input 0 may have so many dimensions.
  * @errors NOT_SUPPORTED */
 int32_t leati_op_check_rank(const leati_op_def *def, int32_t rank, leat_error *err);
-/** Which type constraint output `o` has. */
+/** Which type constraint input `i` has, */
+uint32_t leati_op_input_type(const leati_op_def *def, uint32_t i);
+/** and output `o`. */
 uint32_t leati_op_output_type(const leati_op_def *def, uint32_t o);
 
 /** Says that an operator has not so many inputs or outputs.

@@ -94,8 +94,24 @@ static int32_t check_constant(const leat_op_info *info, uint32_t i, const leat_v
                              what);
 }
 
+/* Checks the type of input `i`, and notes it in `types` by its type constraint. */
+static int32_t bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uint64_t *types, leat_error *err) {
+  const uint32_t number = leati_op_input_type(def, i);
+  const leat_op_type *const constraint = def->info.types[number];
+  if ((type & constraint->types) == 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has type %s, which is not supported for %s",
+                      def->info.name, i, leati_type_name(type), constraint->name);
+  }
+  if (types[number] != 0 && types[number] != type) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u has type %s; %s is %s by an earlier input",
+                      def->info.name, i, leati_type_name(type), constraint->name, leati_type_name(types[number]));
+  }
+  types[number] = type;
+  return LEAT_OK;
+}
+
 static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_value_info *from, leat_value_info *to,
-                            uint64_t *bound, leat_error *err) {
+                            uint64_t *types, leat_error *err) {
   const char *const name = def->info.name;
   if (from == NULL) {
     to->ndim = LEATI_ABSENT;
@@ -130,7 +146,7 @@ static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_valu
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: input %u has an element type that Leat does not know", name,
                       i);
   }
-  LEATI_TRY(leati_op_bind_type(def, i, type, bound, err));
+  LEATI_TRY(bind_type(def, i, type, types, err));
   return to->value == NULL ? LEAT_OK : check_constant(&def->info, i, to, err);
 }
 
@@ -154,6 +170,10 @@ int32_t leati_op_import(const leat_op_desc *from, leati_imported_op *out, leat_e
   }
   LEATI_TRY(leati_registry_find(desc.domain == NULL ? "" : desc.domain, desc.name, desc.since_version, &out->def, err));
   LEATI_TRY(leati_op_check_counts(&out->def->info, desc.input_count, desc.output_count, err));
+  if ((uint64_t)desc.input_count + desc.output_count > LEATI_ARGUMENTS_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: %u inputs and %u outputs; supported: %u together", desc.name,
+                      desc.input_count, desc.output_count, LEATI_ARGUMENTS_MAX);
+  }
   const size_t attribute_bytes = (size_t)desc.attribute_count * sizeof(leat_attribute);
   out->memory = leati_calloc(1, attribute_bytes + (size_t)desc.input_count * sizeof(leat_value_info) + 1);
   if (out->memory == NULL) {
@@ -174,9 +194,8 @@ int32_t leati_op_import(const leat_op_desc *from, leati_imported_op *out, leat_e
         import_attribute(&out->def->info, desc.attributes[i], &attributes[out->desc.attribute_count], &known, err));
     out->desc.attribute_count += known ? 1 : 0;
   }
-  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   for (uint32_t i = 0; i < desc.input_count; ++i) {
-    LEATI_TRY(import_value(out->def, i, desc.inputs[i], &inputs[i], bound, err));
+    LEATI_TRY(import_value(out->def, i, desc.inputs[i], &inputs[i], out->types, err));
   }
   return LEAT_OK;
 }

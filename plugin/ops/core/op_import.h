@@ -11,6 +11,7 @@
 typedef struct leati_imported_op {
   const leati_op_def *def;
   leati_op_desc desc;
+  uint64_t types[LEATI_TYPE_CONSTRAINTS_MAX]; /**< by type constraint, of the inputs; 0: no input has it */
   void *memory; /**< of attributes and inputs; leati_free() it, whatever came of the import */
 } leati_imported_op;
 

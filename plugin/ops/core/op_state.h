@@ -28,6 +28,10 @@ struct leat_op {
   uint32_t since_version;
   const leati_op_def *def;
   leat_device *device;
+  uint64_t types[LEATI_TYPE_CONSTRAINTS_MAX]; /**< by type constraint, what the inputs that it was made for have; 0: no
+                                                 input has that constraint */
+  uint64_t given;                             /**< bit i: input i is one that it was made for */
+  uint32_t input_count, output_count;         /**< that it was made for */
   struct leati_adapted_inputs *adapted;       /**< of an operator with an adapter; else NULL */
   leat_op *previous, *next;                   /**< in the device's list; guarded by its lock */
   leati_plan_cache plans;                     /**< its only part that changes */

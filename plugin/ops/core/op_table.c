@@ -117,7 +117,6 @@ static int32_t check_size(const leati_op_def *def, const leati_view *view, const
  * while the host can still run the operator elsewhere. */
 static int32_t check_known(const leat_op *op, const leati_op_desc *desc, leat_error *err) {
   leati_arguments a;
-  uint64_t bound[LEATI_TYPE_CONSTRAINTS_MAX] = {0};
   LEATI_TRY(leati_arguments_begin(op, &a, desc->input_count, desc->output_count, err));
   int32_t status = LEAT_OK;
   bool known = true;
@@ -127,12 +126,9 @@ static int32_t check_known(const leat_op *op, const leati_op_desc *desc, leat_er
     if (status == LEAT_OK && input->present) {
       status = check_size(op->def, input, "input", i, err);
     }
-    if (status == LEAT_OK && input->present) {
-      status = leati_op_bind_type(op->def, i, input->type, bound, err);
-    }
   }
   if (known && status == LEAT_OK) {
-    status = leati_arguments_infer(op, &a, bound, err);
+    status = leati_arguments_infer(op, &a, err);
   }
   for (uint32_t o = 0; known && status == LEAT_OK && o < desc->output_count; ++o) {
     leati_view result;
@@ -168,6 +164,16 @@ static int32_t check_kernels(const leati_op_def *def, const leat_device *device,
   return LEAT_OK;
 }
 
+/* Notes what calls are compared with. */
+static void note_arguments(leat_op *op, const leati_imported_op *in) {
+  op->input_count = in->desc.input_count;
+  op->output_count = in->desc.output_count;
+  memcpy(op->types, in->types, sizeof(op->types));
+  for (uint32_t i = 0; i < in->desc.input_count && i < 64; ++i) {
+    op->given |= (uint64_t)leati_is_given(&in->desc, i) << i;
+  }
+}
+
 int32_t leati_op_make(leat_device *device, const leat_op_desc *desc, leat_op **out, leat_error *err) {
   leati_imported_op in;
   int32_t status = leati_op_import(desc, &in, err);
@@ -190,6 +196,7 @@ int32_t leati_op_make(leat_device *device, const leat_op_desc *desc, leat_op **o
     op->since_version = in.desc.since_version;
     op->def = in.def;
     op->device = device;
+    note_arguments(op, &in);
     status = in.def->create == NULL ? LEAT_OK : in.def->create(op, &in.desc, err);
   }
   if (status == LEAT_OK) {
@@ -260,15 +267,26 @@ static int32_t op_destroy(leat_op *op, leat_error *err) {
 
 /* ---- Inferring -------------------------------------------------------------------------------------------------- */
 
+/* Whether so many arguments are as many as an operator was made for, or fewer where its definition allows that. */
+static inline bool counts_fit(uint32_t count, uint32_t made_for, uint32_t least, uint32_t most) {
+  return count == made_for || (count < made_for && count >= least && most != LEAT_VARIADIC);
+}
+
 /* Checks the operator of a call, and how many arguments it has. */
 static inline int32_t check_call(const leat_op *op, uint32_t input_count, const DLTensor *const *inputs,
                                  uint32_t output_count, leat_error *err) {
   LEATI_TRY(leati_op_check(op, err));
-  LEATI_TRY(leati_op_check_counts(&op->def->info, input_count, output_count, err));
+  const leat_op_info *const info = &op->def->info;
+  if (!counts_fit(input_count, op->input_count, info->min_inputs, info->max_inputs) ||
+      !counts_fit(output_count, op->output_count, info->min_outputs, info->max_outputs)) {
+    LEATI_TRY(leati_op_check_counts(info, input_count, output_count, err));
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs and %u outputs; it was created for %u and %u",
+                      info->name, input_count, output_count, op->input_count, op->output_count);
+  }
   return input_count == 0 || inputs != NULL
              ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs and a NULL array of inputs",
-                          op->def->info.name, input_count);
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %u inputs and a NULL array of inputs", info->name,
+                          input_count);
 }
 
 /* Infers what no plan is cached for. */

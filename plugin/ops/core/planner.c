@@ -12,6 +12,7 @@
 
 /* Bindings lie so far apart that no view of one reaches another. */
 #define ORIGIN_SHIFT 48
+_Static_assert(LEATI_ARGUMENTS_MAX + LEATI_TEMP_MAX < 1u << (64 - ORIGIN_SHIFT), "each has a number in 16 bits");
 
 static uint64_t origin_of(uint32_t binding, uint64_t address) {
   return ((uint64_t)binding + 1) << ORIGIN_SHIFT | (address & (LEATI_PLAN_ALIGNMENT - 1));
@@ -241,6 +242,10 @@ static uint64_t bytes_of(const leati_planner *planner, const leati_plan_step *st
 int32_t leati_plan_dispatch(leati_planner *planner, const leati_dispatch_desc *dispatch, leat_error *err) {
   if (dispatch->groups[0] == 0 || dispatch->groups[1] == 0 || dispatch->groups[2] == 0) {
     return LEAT_OK;
+  }
+  if (dispatch->pipeline.kernel == LEATI_KERNEL_NONE) {
+    return leati_fail(err, LEAT_ERROR_INTERNAL, "%s has no kernel for these types",
+                      planner->op != NULL ? planner->op : "an operator of a graph");
   }
   const leati_physical *const physical = planner->device->physical;
   for (uint32_t d = 0; d < 3; ++d) {

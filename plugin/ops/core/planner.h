@@ -16,6 +16,8 @@
 
 /** Bytes modulo which a plan knows the addresses of its tensors. */
 #define LEATI_PLAN_ALIGNMENT 16u
+/** Inputs and outputs of an operator at most, all together: 16 bits of an origin say which it is of. */
+#define LEATI_ARGUMENTS_MAX 65000u
 /** Outputs on the host of one operator at most. */
 #define LEATI_ANSWER_MAX 1
 

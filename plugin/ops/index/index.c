@@ -35,18 +35,14 @@ static int32_t index_create(leat_op *op, const leati_op_desc *desc, leat_error *
 
 #define TYPES_REDUCED (LEATI_TYPES_OF_SCATTER_REDUCE | LEATI_TYPES_HALF)
 
-static int32_t check_reduced(const char *name, uint64_t type, leat_error *err) {
-  return (type & TYPES_REDUCED) != 0
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a reduction of float64 or bool is not supported", name);
-}
-
 static int32_t scatter_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                 leat_error *err) {
   (void)device;
-  return leati_attr(desc, "reduction") == NULL || leati_attr_is(desc, "reduction", "none")
+  return leati_attr(desc, "reduction") == NULL || leati_attr_is(desc, "reduction", "none") ||
+                 (leati_type_of(desc->inputs[0].dtype) & TYPES_REDUCED) != 0
              ? LEAT_OK
-             : check_reduced(def->info.name, leati_type_of(desc->inputs[0].dtype), err);
+             : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: a reduction of float64 or bool is not supported",
+                          def->info.name);
 }
 
 static uint32_t is_32(const leati_view *indices) {
@@ -87,8 +83,6 @@ static int32_t add_reduction(const leat_op *op, leati_planner *planner, const le
   const index_state *const state = leati_op_state_const(op);
   const leati_view *const y = &call->outputs[0];
   leati_view indices, updates, sums = *y;
-  /* A call may be of another type than the operator was made for. */
-  LEATI_TRY(check_reduced(leati_op_def_of(op)->info.name, y->type, err));
   LEATI_TRY(leati_plan_compact(planner, &call->inputs[1], &indices, err));
   if ((y->type & LEATI_TYPES_HALF) != 0) {
     /* What is added up is not rounded before the end. */

@@ -182,14 +182,6 @@ typedef struct bit_cast_state {
   uint64_t to; /* LEAT_TYPE_* */
 } bit_cast_state;
 
-static int32_t check_width(const char *name, uint32_t from_bits, uint64_t to, leat_error *err) {
-  const uint32_t to_bits = leati_type_size(to) * 8;
-  return from_bits == to_bits
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: elements of %u bits cannot become some of %u bits",
-                          name, from_bits, to_bits);
-}
-
 static int32_t bit_cast_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                  leat_error *err) {
   (void)device;
@@ -199,7 +191,11 @@ static int32_t bit_cast_supports(const leati_op_def *def, leat_device *device, c
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s to ONNX type %" PRId64 " is not supported", def->info.name,
                       to);
   }
-  return check_width(def->info.name, desc->inputs[0].dtype.bits, type, err);
+  const uint32_t from_bits = desc->inputs[0].dtype.bits, to_bits = leati_type_size(type) * 8;
+  return from_bits == to_bits
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: elements of %u bits cannot become some of %u bits",
+                          def->info.name, from_bits, to_bits);
 }
 
 static int32_t bit_cast_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -211,8 +207,6 @@ static int32_t bit_cast_create(leat_op *op, const leati_op_desc *desc, leat_erro
 
 static int32_t bit_cast_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const bit_cast_state *const state = leati_op_state_const(op);
-  /* A call may be of another type than the operator was made for. */
-  LEATI_TRY(check_width(leati_op_def_of(op)->info.name, leati_type_size(call->inputs[0].type) * 8, state->to, err));
   out->dtype = leati_dtype_of(state->to);
   return leati_infer_same(op, call, out, err);
 }
