@@ -58,11 +58,12 @@ float exact_exp(float x) {
   return leat_isnan(x) ? x : y;
 }
 
-// The root of x from 2^-60 to 2^60, or of 0, 2 ulp: Newton's steps to its reciprocal from a line through the exponent.
+// The root of x from 2^-60 to 2^60, or of 0, 2 ulp: Newton's steps to its reciprocal from a line through the exponent,
+// which is off by 0.035; a step makes of an error e 1.5 e^2, so three leave 3.2e-11.
 float exact_sqrt(float x) {
   precise float y = uintBitsToFloat(0x5f375a86u - (floatBitsToUint(x) >> 1));
   precise float half_x = 0.5 * x;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 3; ++i) {
     precise float square = y * y;
     y = y * (1.5 - half_x * square);
   }
