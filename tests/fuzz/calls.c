@@ -3,7 +3,8 @@
  * its blocks (nulldriver/random_calls.h). Between them stand calls that break the contract: each is refused, with a
  * code and a message, and changes nothing that the others see. When all is given back, nothing is left.
  *
- * The first byte says when the device finishes what it is given, the second what it is like. */
+ * The first byte says when the device finishes what it is given and whether memory is guarded, the second what the
+ * device is like. */
 #include <string.h>
 
 #include "fuzz/input.h"
@@ -12,6 +13,7 @@
 /* Actions of a sequence at most: a mutation that makes one longer costs time and shows nothing new. */
 enum { ACTIONS = 200 };
 
+static const leat_backend_api *api;
 static host *h;
 
 /* A call that must be refused. */
@@ -25,7 +27,6 @@ static host *h;
 
 /* What is no device, stream, event, operator: NULL, or what never was one. */
 static void misuse_objects(input *in) {
-  const leat_backend_api *const api = h->api;
   leat_stream *stream = NULL;
   leat_event *event = NULL;
   leat_op *op = NULL;
@@ -43,7 +44,7 @@ static void misuse_objects(input *in) {
       REFUSED(api->stream->create(h->device, 0, NULL, &err));
       break;
     case 3:
-      REFUSED(api->event->create(h->device, 2 + input_word(in) / 2 * 2, &event, &err));
+      REFUSED(api->event->create(h->device, input_word(in) | 2, &event, &err));
       break;
     case 4:
       REFUSED(api->event->record(NULL, NULL, &err));
@@ -85,7 +86,6 @@ static void misuse_objects(input *in) {
 
 /* Addresses and tensors that there are not. The null driver's addresses begin far above what a byte adds to. */
 static void misuse_memory(input *in) {
-  const leat_backend_api *const api = h->api;
   float number = 0;
   int64_t one = 1, other = input_number(in);
   uint64_t base, size;
@@ -145,16 +145,17 @@ static void misuse_relu(input *in) {
   const DLTensor *tensors[2] = {&tensor, input_below(in, 2) == 0 ? NULL : &tensor};
   leat_stream *stream = NULL;
   leat_error ignored = {.struct_size = sizeof(ignored)};
-  FUZZ_CHECK(h->api->pool->stream(h->device, 0, &stream, &ignored) == LEAT_OK, "stream 0: %s", ignored.message);
+  FUZZ_CHECK(api->pool->stream(h->device, 0, &stream, &ignored) == LEAT_OK, "stream 0: %s", ignored.message);
   tensor.ndim = (int32_t)input_number(in);
   tensor.shape = tensor.ndim <= 8 ? dims : NULL;
   tensor.device.device_type = input_below(in, 2) == 0 ? kDLCPU : kDLVulkan;
   tensor.data = tensor.device.device_type == kDLCPU ? tensor.data : (void *)(uintptr_t)input_byte(in);
   tensor.dtype.bits = input_byte(in);
   tensor.dtype.code = input_byte(in);
-  REFUSED(h->api->op->invoke(h->relu, stream, input_below(in, 3), tensors, input_below(in, 3), tensors, &err));
+  REFUSED(api->op->invoke(h->relu, stream, input_below(in, 3), tensors, input_below(in, 3), tensors, &err));
 }
 
+/* What the device is like, and whether memory is guarded. */
 static void begin(input *in) {
   static const nulldriver_mode modes[] = {NULLDRIVER_EAGER, NULLDRIVER_LAZY, NULLDRIVER_LATE, NULLDRIVER_SHUFFLED};
   nulldriver_reset();
@@ -167,7 +168,16 @@ static void begin(input *in) {
   shape.no_host_query_reset = (looks & 64) != 0;
   shape.no_budget = (looks & 128) != 0;
   nulldriver_set_shape(&shape);
-  nulldriver_set_mode(modes[mode & 3], mode >> 2);
+  nulldriver_set_mode(modes[mode & 3], mode >> 2 & 31);
+  HOST_NEED(api->configure("LEAT_MEMORY_GUARD", (mode & 128) != 0 ? "1" : "0", &err));
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  (void)argc;
+  (void)argv;
+  const leat_host_info info = {.struct_size = sizeof(info), .abi_min = LEAT_ABI_1_0, .abi_max = LEAT_ABI_CURRENT};
+  HOST_NEED(leat_backend_query(&info, &api, &err));
+  return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {

@@ -3,6 +3,7 @@
  * give out in structs and in lists of them, and errors. Each struct lies in memory of its own that is as long as its
  * struct_size says, so that the sanitizer sees who touches more. */
 #include <string.h>
+#include <unistd.h>
 
 #include "fuzz/input.h"
 #include "nulldriver/test_host.h"
@@ -269,6 +270,54 @@ static void describe(input *in) {
   }
 }
 
+/* ---- Descriptors and numbers that are taken --------------------------------------------------------------------- */
+
+/* Memory and semaphores of a kind that there is not, or without a descriptor: the descriptor stays the caller's. What
+ * is right but for a descriptor of something else would be the driver's to find, which need not. */
+static void import(input *in) {
+  const uint32_t size = draw_size(in, sizeof(leat_external_memory));
+  const bool open = input_below(in, 2) == 0;
+  const int fd = open ? dup(STDERR_FILENO) : -1 - (int)input_byte(in);
+  /* With a descriptor the type is none that there is: none, two, or a bit that nobody knows. */
+  const uint64_t type = open ? input_word(in) & ~LEAT_EXTERNAL_OPAQUE_FD : LEAT_EXTERNAL_OPAQUE_FD;
+  const leat_external_memory memory = {.struct_size = sizeof(memory),
+                                       .fd = fd,
+                                       .handle_type = type,
+                                       .allocation_size = (uint64_t)input_number(in),
+                                       .size = (uint64_t)input_number(in),
+                                       .dedicated_usage = (uint32_t)input_number(in),
+                                       .memory_type = (uint32_t)input_number(in)};
+  unsigned char *const given = make_struct(size, size, 0);
+  memcpy(given + 4, (const char *)&memory + 4, (size < sizeof(memory) ? size : sizeof(memory)) - 4);
+  leat_error *const err = make_error(in), *const other = make_error(in);
+  uint64_t address = 0;
+  leat_semaphore *semaphore = NULL;
+  const int32_t status = h.api->external->import_memory(h.device, (const void *)given, &address, err);
+  FUZZ_CHECK(status != LEAT_OK, "memory of descriptor %d and type %llu is imported", fd, (unsigned long long)type);
+  check_error(err, status, "import_memory");
+  const int32_t second = h.api->external->import_semaphore(h.device, type, fd, &semaphore, other);
+  FUZZ_CHECK(second != LEAT_OK && semaphore == NULL, "a semaphore of descriptor %d is imported", fd);
+  check_error(other, second, "import_semaphore");
+  FUZZ_CHECK(!open || close(fd) == 0, "a descriptor is closed that stayed the caller's");
+  free(given);
+}
+
+/* The profiler starts with what it takes, and not twice. */
+static void profile(input *in) {
+  const uint32_t drawn = (uint32_t)input_number(in), most = 1u << 22;
+  /* There is memory for the most, but not for every input. */
+  const uint32_t capacity = drawn > 4096 && drawn <= most ? drawn & 4095 : drawn;
+  const uint64_t flags = input_below(in, 4) == 0 ? input_word(in) : 0;
+  leat_error *const why = make_error(in);
+  const int32_t status = h.api->profiler->start(h.device, capacity, flags, why);
+  FUZZ_CHECK((status == LEAT_OK) == (flags == 0 && capacity <= most), "start(%u, %llu) gives %d", capacity,
+             (unsigned long long)flags, (int)status);
+  check_error(why, status, "profiler.start");
+  FUZZ_CHECK(status != LEAT_OK || h.api->profiler->start(h.device, 0, 0, NULL) == LEAT_ERROR_BUSY, "it starts twice");
+  ask_list(in);
+  HOST_NEED(h.api->profiler->stop(h.device, &err));
+}
+
 /* ---- The target ------------------------------------------------------------------------------------------------- */
 
 /* A graph of one Relu. */
@@ -310,7 +359,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   input in = {.bytes = bytes, .left = count};
   for (int i = 0; i < ACTIONS && (i == 0 || in.left != 0); ++i) {
-    switch (input_below(&in, 4)) {
+    switch (input_below(&in, 6)) {
       case 0:
         ask_tables(&in);
         break;
@@ -319,6 +368,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
         break;
       case 2:
         ask_list(&in);
+        break;
+      case 3:
+        import(&in);
+        break;
+      case 4:
+        profile(&in);
         break;
       default:
         describe(&in);
