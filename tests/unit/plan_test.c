@@ -540,6 +540,11 @@ static void each_workgroup_has_a_number(void **state) {
   const leat_device device = {.physical = &physical};
   leati_groups_linear(&device, 1025, 1024, groups);
   assert_int_equal(groups[0], 2);
+  /* Of what no device has room for there are more rows than any allows, and not fewer. */
+  leati_groups_linear(&device, UINT64_C(1) << 56, 256, groups);
+  assert_int_equal(groups[1], UINT32_MAX);
+  leati_groups_linear(&device, UINT64_MAX, 256, groups);
+  assert_int_equal(groups[1], UINT32_MAX);
 }
 
 static void more_workgroups_than_the_device_allows_are_refused(void **state) {
