@@ -56,6 +56,9 @@ JOBS = (
     Job('prove', 240, 'common/|plugin/(core|graph|memory|streams|submit|timeline)/|batch/|tests/spin/',
         'models of what threads share, every state searched, with mistakes that must be found',
         tests=r'spin\.'),
+    Job('cbmc', 240, 'common/|plugin/(core|device|graph|memory|ops/core|policy|record|streams|submit|timeline)/|batch/'
+        '|tests/cbmc/', 'sources for all values of what is left open, with mistakes that must be found',
+        tests=r'cbmc\.'),
     Job('tsa', 30, 'plugin/|common/|host-shim/|batch/|tests/tsa/',
         "clang's thread-safety analysis of every lock of plugin, provider and batch queue"),
     Job('fuzz', 300, 'plugin/|common/|abi/|conformance/ops/|tools/(npy|ndarray)|tests/(fuzz|nulldriver|unit)/',

@@ -69,6 +69,17 @@ fetch_apart() {
   done
 }
 
+# run_apart FOLDER PROGRAM: a script that runs what was unpacked there from a newer Debian, with that one's own loader and
+# libraries.
+run_apart() {
+  cat <<END
+#!/bin/sh
+root='$1/root'
+libraries=\$(echo "\$root"/usr/lib/*-linux-gnu)
+exec "\$libraries"/ld-linux-*.so.* --library-path "\$libraries:\$root/usr/lib" "\$root/usr/bin/$2" "\$@"
+END
+}
+
 # setup_apart FOLDER SUITES PACKAGE...: the same from the first of these suites that has them; nothing is installed. What
 # was unpacked for the same packages is kept. False: none has them.
 setup_apart() {

@@ -15,6 +15,8 @@ ORT_SUITES='experimental unstable'
 GLSLC_SUITES='testing unstable trixie'
 # For Spin, whose program runs with the machine's own C library: the oldest.
 SPIN_SUITES='bookworm'
+# For CBMC, of which the harnesses know version 6.
+CBMC_SUITES='trixie testing'
 
 ort_api() {
   sed -n 's/^#define ORT_API_VERSION \([0-9]*\).*/\1/p' "$1/onnxruntime_c_api.h" 2>/dev/null
@@ -80,12 +82,7 @@ setup_glslc() {
     return 0
   fi
   MATRIX_GLSLC=$place/glslc
-  cat >"$MATRIX_GLSLC" <<END
-#!/bin/sh
-# The program of a newer Debian, with that one's own loader and libraries.
-root='$place/root'
-exec "\$root"/usr/lib/*/ld-linux-*.so.* --library-path "\$(echo "\$root"/usr/lib/*-linux-gnu)" "\$root/usr/bin/glslc" "\$@"
-END
+  run_apart "$place" glslc >"$MATRIX_GLSLC"
   chmod +x "$MATRIX_GLSLC"
 }
 
@@ -97,6 +94,19 @@ setup_spin() {
     stop "no Debian mirror in /etc/apt gave Spin (suites: $SPIN_SUITES); is the mirror reachable?"
   exec 9>&-
   export LEAT_TEST_SPIN="$DEPS/spin/root/usr/bin/spin"
+}
+
+# setup_cbmc: CBMC, for tests/cbmc. Sets LEAT_TEST_CBMC, which runs it with the libraries of its own Debian.
+setup_cbmc() {
+  exec 9>"$DEPS/lock"
+  flock 9
+  place=$DEPS/cbmc
+  setup_apart "$place" "$CBMC_SUITES" cbmc ||
+    stop "no Debian mirror in /etc/apt gave CBMC (suites: $CBMC_SUITES); is the mirror reachable?"
+  export LEAT_TEST_CBMC="$place/cbmc"
+  run_apart "$place" cbmc >"$LEAT_TEST_CBMC"
+  chmod +x "$LEAT_TEST_CBMC"
+  exec 9>&-
 }
 
 # Sets ORT_LIBRARY: the builder's own, or the one in our Python environment.
