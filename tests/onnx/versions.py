@@ -21,9 +21,7 @@ except ImportError:
     sys.exit(77)
 
 # By operator and since-version, why it is not there.
-LACKS = {
-    ('Attention', 25): 'no kernel leaves out keys outside of a window',
-}
+LACKS = {}
 
 
 def backend_versions(info, backend):

@@ -46,6 +46,11 @@ static void attention(leati_draw *d) {
     leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, depth})->plain = true;
     leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, width})->plain = true;
     d->output_count = leati_draw_chance(d, 70) ? 3 : 1;
+  } else if (d->since_version >= 24 && leati_draw_chance(d, 30)) {
+    for (int absent = masked ? 1 : 0; absent < 3; ++absent) {
+      leati_draw_absent(d);
+    }
+    leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT64, 1, &batch), -1, keys + 1);
   }
   if (flat) {
     leati_draw_attribute_int(d, "q_num_heads", heads);
@@ -57,7 +62,18 @@ static void attention(leati_draw *d) {
   if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
   }
+  if (leati_draw_chance(d, 20)) {
+    leati_draw_attribute_int(d, "softmax_precision", 1);
+  }
   leati_draw_attribute_int(d, "is_causal", leati_draw_int(d, 0, 1));
+  if (d->since_version >= 25) {
+    leati_draw_attribute_int(d, "left_window_size", leati_draw_int(d, -1, leati_draw_chance(d, 30) ? 40 : 4));
+    leati_draw_attribute_int(d, "right_window_size", leati_draw_int(d, -1, leati_draw_chance(d, 30) ? 40 : 4));
+  }
+  if (leati_draw_chance(d, 30)) {
+    leati_draw_attribute_int(d, "qk_matmul_output_mode", leati_draw_int(d, 0, 3));
+    d->output_count = 4;
+  }
 }
 
 /* Sizes of the scores of operators with one number of heads. */

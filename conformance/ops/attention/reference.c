@@ -87,18 +87,19 @@ typedef struct attention {
   int64_t most;                    /* and at most; 0: as many as there are */
   int64_t offset;                  /* position of the first query among the keys, */
   bool ends;                       /* or the last query of a batch has that of its last key */
-  int64_t before;                  /* keys before its position that a query has; negative: all */
+  int64_t before, after;           /* keys before and behind its position that a query has; negative: all */
   bool smooth;                     /* each query has one more key, of score and value 0, */
   const leati_ref_tensor *sinks;   /* or by its head one with such a score; NULL: none of these */
   bool padded;                     /* a mask with fewer keys takes the others out */
-  bool causal;
-  bool guarded;  /* a query whose weights are NaN gives 0, */
-  bool infinite; /* or where all of its scores are -infinity */
+  bool guarded;                    /* a query whose weights are NaN gives 0, */
+  bool infinite;                   /* or where all of its scores are -infinity */
   double scale;
   double cap;
-  double lowest;      /* number of the operands' type */
-  double weight_off;  /* what a weight may be rounded by, of itself */
-  double weight_lost; /* and what of it may be lost at the lower end of its type, of the largest weight */
+  double lowest;            /* number of the operands' type */
+  double weight_off;        /* what a weight may be rounded by, of itself */
+  double weight_lost;       /* and what of it may be lost at the lower end of its type, of the largest weight */
+  leati_ref_tensor *scores; /* is given them too, in one of the forms that follow; NULL: nobody wants that */
+  int64_t mode;             /* 0: scaled products, 1: capped ones, 2: with the mask, 3: weights */
 } attention;
 
 /* The type of floats of an operator, whose first inputs may be bytes before a bias of it. */
@@ -133,7 +134,8 @@ static int64_t keys_of(const attention *a, int64_t batch) {
 static bool has_key(const attention *a, const int64_t at[4]) {
   const int64_t keys = keys_of(a, at[0]);
   const int64_t position = at[2] + (a->ends ? keys - a->q.positions : a->offset);
-  return at[3] < keys && (!a->causal || at[3] <= position) && (a->before < 0 || at[3] >= position - a->before);
+  return at[3] < keys && (a->after < 0 || at[3] - position <= a->after) &&
+         (a->before < 0 || position - at[3] <= a->before);
 }
 
 /* By how much an element may be wrong that was computed and then rounded to its type. */
@@ -160,6 +162,33 @@ static bool counts(const attention *a, const int64_t at[4]) {
   return x->i[row * width + at[3]] > 0;
 }
 
+/* The product of a query and a key times the scale, and capped if `capped` says so, which may be off by `*off`. */
+static double product_of(const attention *a, const int64_t at[4], bool capped, double *off) {
+  const int64_t share = a->q.heads / a->k.heads;
+  double sum = 0;
+  double magnitude = 0;
+  double wrong = 0;
+  for (int64_t e = 0; e < a->q.size; ++e) {
+    const int64_t in_q = place_of(&a->q, at[0], at[1], at[2], e);
+    const int64_t in_k = place_of(&a->k, at[0], at[1] / share, at[3], e);
+    const double product = a->q.f[in_q] * a->k.f[in_k];
+    const double off_q = off_of(a, &a->q, in_q);
+    const double off_k = off_of(a, &a->k, in_k);
+    sum += product;
+    wrong += off_q * fabs(a->k.f[in_k]) + off_k * fabs(a->q.f[in_q]) + off_q * off_k;
+    magnitude += fabs(product);
+  }
+  double value = a->scale * sum;
+  /* The scale may be applied in two parts, each rounded, to queries and keys. */
+  *off = fabs(a->scale) * (leati_ref_bound_sum(a->q.size + 4, magnitude + wrong) + wrong);
+  if (capped && a->cap > 0) {
+    /* No slope is above 1. The quotient is off by 2.5 ULP; tanh, by exponentials, by a few ULP of 1. */
+    *off += 2.5 * LEATI_REF_ULP * fabs(value) + 16 * LEATI_REF_ULP * a->cap;
+    value = a->cap * tanh(value / a->cap);
+  }
+  return value;
+}
+
 /* The score of a query with a key, which may be off by `*off`; false: the key is not taken. */
 static bool score_of(const attention *a, const int64_t at[4], double *score, double *off) {
   if (!has_key(a, at)) {
@@ -184,32 +213,33 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
     added_off = (fabs(added) + fabs(a->filter)) * (LEATI_REF_ULP + 2 * a->weight_off);
     added = added + a->filter < a->lowest ? a->lowest : added + a->filter;
   }
-  const int64_t share = a->q.heads / a->k.heads;
-  double sum = 0;
-  double magnitude = 0;
-  double wrong = 0;
-  for (int64_t e = 0; e < a->q.size; ++e) {
-    const int64_t in_q = place_of(&a->q, at[0], at[1], at[2], e);
-    const int64_t in_k = place_of(&a->k, at[0], at[1] / share, at[3], e);
-    const double product = a->q.f[in_q] * a->k.f[in_k];
-    const double off_q = off_of(a, &a->q, in_q);
-    const double off_k = off_of(a, &a->k, in_k);
-    sum += product;
-    wrong += off_q * fabs(a->k.f[in_k]) + off_k * fabs(a->q.f[in_q]) + off_q * off_k;
-    magnitude += fabs(product);
-  }
-  double value = a->scale * sum;
-  /* The scale may be applied in two parts, each rounded, to queries and keys. */
-  *off = fabs(a->scale) * (leati_ref_bound_sum(a->q.size + 4, magnitude + wrong) + wrong);
-  if (a->cap > 0) {
-    /* No slope is above 1. The quotient is off by 2.5 ULP; tanh, by exponentials, by a few ULP of 1. */
-    *off += 2.5 * LEATI_REF_ULP * fabs(value) + 16 * LEATI_REF_ULP * a->cap;
-    value = a->cap * tanh(value / a->cap);
-  }
-  value += added;
+  const double value = product_of(a, at, true, off) + added;
   *off += (added != 0 ? LEATI_REF_ULP * fabs(value) : 0) + added_off;
   *score = value;
   return true;
+}
+
+/* Gives the scores of a query before weights are made of them. */
+static void give_scores(const attention *a, const int64_t at[4], const double *scores, const double *offs) {
+  const int64_t keys = a->k.positions, first = ((at[0] * a->q.heads + at[1]) * a->q.positions + at[2]) * keys;
+  for (int64_t j = 0; j < keys; ++j) {
+    double off = offs[j];
+    a->scores->f[first + j] =
+        a->mode == 2 ? scores[j] : product_of(a, (const int64_t[4]){at[0], at[1], at[2], j}, a->mode == 1, &off);
+    a->scores->bound[first + j] = a->mode == 2 && scores[j] == -INFINITY ? 0 : off;
+  }
+}
+
+/* Gives the weights of a query, of which each is divided by their sum. */
+static void give_weights(const attention *a, const int64_t at[4], const double *weights, const double *offs,
+                         double total, double total_off) {
+  const int64_t keys = a->k.positions, first = ((at[0] * a->q.heads + at[1]) * a->q.positions + at[2]) * keys;
+  for (int64_t j = 0; j < keys; ++j) {
+    const double value = total == 0 ? 0 : weights[j] / total;
+    a->scores->f[first + j] = value;
+    a->scores->bound[first + j] =
+        total == 0 ? 0 : offs[j] / total + fabs(value) * (total_off / total + 3.5 * LEATI_REF_ULP) + FLT_MIN;
+  }
 }
 
 /* One query of one head: softmax of its scores times the values. A weight e^(score - top) is off by what its score is
@@ -235,6 +265,9 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
     }
     top = scores[j] > top ? scores[j] : top;
   }
+  if (a->scores != NULL && a->mode < 3) {
+    give_scores(a, at, scores, offs);
+  }
   const double base = top == -INFINITY ? 0 : top;
   double total = exp(sink - base);
   double total_off = total > 0 ? total * (3 + 3 * fabs(sink - base) + 4 * tiles) * LEATI_REF_ULP + FLT_MIN : 0;
@@ -251,6 +284,9 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
   }
   if (a->guarded && isnan(total)) {
     total = 0;
+  }
+  if (a->scores != NULL && a->mode == 3) {
+    give_weights(a, at, scores, offs, total, total_off);
   }
   for (int64_t e = 0; e < a->v.size; ++e) {
     double sum = 0;
@@ -306,6 +342,9 @@ static bool attend_all(leati_ref_node *node, attention *a) {
   const leati_ref_type type = float_of(node);
   leati_ref_tensor_init(y, type, rank, dims);
   set_type(a, type);
+  if (a->scores != NULL) {
+    leati_ref_tensor_init(a->scores, type, 4, (const int64_t[4]){q->batch, q->heads, q->positions, k->positions});
+  }
   double *scores = leati_ref_alloc(k->positions + 1, sizeof(*scores));
   double *offs = leati_ref_alloc(k->positions + 1, sizeof(*offs));
   for (int64_t b = 0; b < q->batch; ++b) {
@@ -390,6 +429,7 @@ static bool attend_cached(leati_ref_node *node, attention *a, uint32_t past) {
     done = append(node, &all, past_key, &a->k, keys, keys, &present[0]) &&
            append(node, &all, past_value, &a->v, values, values, &present[1]);
   }
+  a->scores = node->output_count > 3 ? &node->outputs[3] : NULL;
   done = done && attend_all(node, a);
   give_present(node, done, present);
   return done;
@@ -402,9 +442,10 @@ static bool run_attention(leati_ref_node *node) {
   attention a = {.mask = leati_ref_input(node, 3),
                  .lengths = fused ? NULL : leati_ref_input(node, 6),
                  .ends = !fused && leati_ref_input(node, 6) != NULL,
-                 .before = -1,
+                 .before = leati_ref_int(node, "left_window_size", -1),
+                 .after = leati_ref_int(node, "is_causal", 0) != 0 ? 0 : leati_ref_int(node, "right_window_size", -1),
                  .padded = node->since_version >= 24,
-                 .causal = leati_ref_int(node, "is_causal", 0) != 0,
+                 .mode = leati_ref_int(node, "qk_matmul_output_mode", 0),
                  .guarded = fused && leati_ref_int(node, "nan_to_zero", 0) != 0,
                  .cap = (double)leati_ref_float(node, "softcap", 0)};
   const int64_t kv_heads = leati_ref_int(node, "kv_num_heads", 0);
@@ -511,8 +552,8 @@ static bool fits(const leati_ref_node *node, const attention *a, const earlier *
   return x->rank == 1   ? own || x->dims[0] == 3 * batches + 2 || (square && x->dims[0] == 2 * batches)
          : x->rank == 2 ? (own && x->dims[1] == keys) || (square && (own || x->dims[0] == 1) && x->dims[1] == 1)
          : x->rank == 3 ? own && x->dims[1] == queries && x->dims[2] == keys
-                        : x->rank == 4 && square && !a->causal && own && x->dims[1] == 1 && x->dims[2] == x->dims[3] &&
-                              x->dims[2] >= keys && x->dims[2] >= past->count + queries;
+                        : x->rank == 4 && square && a->after < 0 && own && x->dims[1] == 1 &&
+                              x->dims[2] == x->dims[3] && x->dims[2] >= keys && x->dims[2] >= past->count + queries;
 }
 
 /* Adds the bias, puts keys and values behind earlier ones, and attends. `added`: the input that is added to scores;
@@ -616,7 +657,7 @@ static bool run_multi_head(leati_ref_node *node) {
   attention a = {.numbers = leati_ref_input(node, 4),
                  .filter = (double)leati_ref_float(node, "mask_filter_value", -10000),
                  .before = -1,
-                 .causal = leati_ref_int(node, "unidirectional", 0) != 0,
+                 .after = leati_ref_int(node, "unidirectional", 0) != 0 ? 0 : -1,
                  .scale = (double)leati_ref_float(node, "scale", 0)};
   const leati_ref_tensor *key = leati_ref_input(node, 1);
   const leati_ref_tensor *count = leati_ref_input(node, 8);
@@ -714,7 +755,7 @@ static bool run_projected(leati_ref_node *node, const projected_inputs *at) {
   attention a = {.numbers = leati_ref_input(node, at->mask),
                  .filter = (double)leati_ref_float(node, "mask_filter_value", -10000),
                  .before = -1,
-                 .causal = leati_ref_int(node, "unidirectional", 0) != 0,
+                 .after = leati_ref_int(node, "unidirectional", 0) != 0 ? 0 : -1,
                  .scale = (double)leati_ref_float(node, "scale", 0)};
   leati_ref_tensor projection = {0};
   earlier past = {.given = both != NULL};
@@ -981,7 +1022,7 @@ static bool run_group_query(leati_ref_node *node) {
                  .lengths = leati_ref_input(node, 5),
                  .added = 1,
                  .before = leati_ref_int(node, "local_window_size", -1),
-                 .causal = leati_ref_int(node, "causal", 1) != 0,
+                 .after = leati_ref_int(node, "causal", 1) != 0 ? 0 : -1,
                  .scale = (double)leati_ref_float(node, "scale", 0),
                  .cap = (double)leati_ref_float(node, "softcap", 0)};
   const leati_ref_tensor *total = leati_ref_input(node, 6);

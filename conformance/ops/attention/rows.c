@@ -20,6 +20,16 @@
       __VA_ARGS__                                                                                   \
     }                                                                                               \
   }
+/* With scores as output 3, keys and values given back or not. */
+#define SCORED(named, presents, attributes_given, ...)                                                      \
+  {                                                                                                         \
+    .name = "Attention", .label = named, .since_version = 24, .outputs = 4, .unwanted = (presents) ? 0 : 6, \
+    .attributes = attributes_given, .inputs = {                                                             \
+      __VA_ARGS__                                                                                           \
+    }                                                                                                       \
+  }
+#define WINDOWS(before, after) A_INT("left_window_size", before), A_INT("right_window_size", after)
+#define SCORES(mode) A_INT("qk_matmul_output_mode", mode)
 #define MULTI_HEAD(named, views, attributes_given, ...)                                                            \
   {                                                                                                                \
     .name = "MultiHeadAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
@@ -132,6 +142,13 @@
                 ATTRIBUTES(A_INT("q_num_heads", 6), A_INT("kv_num_heads", 3), A_INT("is_causal", 1)),                  \
                 RANGE_OF(t, -2, 2, 2, 140, 48), RANGE_OF(t, -2, 2, 2, 140, 24), RANGE_OF(t, -2, 2, 2, 140, 60),        \
                 BOOLS(2, 1, 1, 140)),                                                                                  \
+      ATTENTION(25, "window_" type_label, 0, ATTRIBUTES(WINDOWS(40, 21)), RANGE_OF(t, -2, 2, 1, 3, 140, 48),           \
+                RANGE_OF(t, -2, 2, 1, 3, 190, 48), RANGE_OF(t, -2, 2, 1, 3, 190, 48)),                                 \
+      SCORED("scores_" type_label, false, ATTRIBUTES(SCORES(2), A_FLOAT("softcap", 2.0f)),                             \
+             RANGE_OF(t, -2, 2, 2, 4, 3, 20), RANGE_OF(t, -2, 2, 2, 2, 70, 20), RANGE_OF(t, -2, 2, 2, 2, 70, 8),       \
+             RANGE_OF(t, -2, 2, 3, 70)),                                                                               \
+      SCORED("weights_" type_label, false, ATTRIBUTES(SCORES(3)), RANGE_OF(t, -2, 2, 2, 4, 3, 20),                     \
+             RANGE_OF(t, -2, 2, 2, 2, 70, 20), RANGE_OF(t, -2, 2, 2, 2, 70, 8), BOOLS(3, 70)),                         \
       ATTENTION(23, "large_scores_" type_label, 0, ATTRIBUTES(A_FLOAT("scale", 1.0f)),                                 \
                 RANGE_OF(t, 50, 60, 1, 2, 5, 32), RANGE_OF(t, 50, 60, 1, 2, 140, 32),                                  \
                 RANGE_OF(t, -2, 2, 1, 2, 140, 32)),                                                                    \
@@ -436,6 +453,62 @@ static const leati_op_spec specs[] = {
     /* The keys are given back whole, though the last query stands at the last that its batch has of them. */
     CACHED(24, "lengths_of_few_given_back", 0, ATTRIBUTES(A_INT("is_causal", 1)), F32(3, 4, 2, 32), F32(3, 2, 6, 32),
            F32(3, 2, 6, 32), ABSENT, ABSENT, ABSENT, I64_IS(DIMS(3), 4, 1, 6)),
+    ATTENTION(25, "no_window", VIEW_DYNAMIC, ATTRIBUTES(WINDOWS(-1, -1)), F32(2, 2, 9, 16), F32(2, 2, 40, 16),
+              F32(2, 2, 40, 16)),
+    ATTENTION(25, "window", ALL_VIEWS, ATTRIBUTES(WINDOWS(3, 1)), F32(2, 2, 70, 32), F32(2, 2, 70, 32),
+              F32(2, 2, 70, 32)),
+    ATTENTION(25, "window_of_own", 0, ATTRIBUTES(WINDOWS(0, 0)), F32(1, 2, 20, 8), F32(1, 2, 20, 8), F32(1, 2, 20, 8)),
+    ATTENTION(25, "window_before", 0, ATTRIBUTES(WINDOWS(34, -1)), F32(1, 2, 90, 32), F32(1, 2, 70, 32),
+              F32(1, 2, 70, 32)),
+    ATTENTION(25, "window_behind", 0, ATTRIBUTES(WINDOWS(-1, 34)), F32(1, 2, 70, 32), F32(1, 2, 190, 32),
+              F32(1, 2, 190, 32), BOOLS(70, 190)),
+    /* Queries from 22 on have no key. */
+    ATTENTION(25, "window_beyond_keys", 0, ATTRIBUTES(WINDOWS(2, 2)), F32(1, 2, 70, 32), F32(1, 2, 20, 32),
+              F32(1, 2, 20, 32)),
+    ATTENTION(25, "window_causal", 0, ATTRIBUTES(WINDOWS(5, 7), A_INT("is_causal", 1)), F32(1, 2, 40, 16),
+              F32(1, 2, 50, 16), F32(1, 2, 50, 16)),
+    ATTENTION(25, "windows_of_any_size", 0, ATTRIBUTES(WINDOWS(INT64_MAX, INT64_MAX - 1)), F32(1, 2, 4, 16),
+              F32(1, 2, 50, 16), F32(1, 2, 50, 16)),
+    ATTENTION(25, "window_of_few", VIEW_SLICED, ATTRIBUTES(WINDOWS(2, 30)), F32(1, 6, 4, 32), F32(1, 2, 300, 32),
+              F32(1, 2, 300, 32)),
+    ATTENTION(25, "window_of_many_keys", 0, ATTRIBUTES(WINDOWS(-1, 560)), F32(1, 1, 19, 130), F32(1, 1, 600, 130),
+              F32(1, 1, 600, 130)),
+    ATTENTION(25, "window_and_lengths", 0, ATTRIBUTES(WINDOWS(3, 2)), F32(3, 4, 7, 32), F32(3, 2, 40, 32),
+              F32(3, 2, 40, 32), ABSENT, ABSENT, ABSENT, I64_IS(DIMS(3), 9, 4, 40)),
+    CACHED(25, "window_and_past", VIEW_OFFSET, ATTRIBUTES(WINDOWS(6, 1)), F32(2, 6, 5, 32), F32(2, 2, 5, 32),
+           F32(2, 2, 5, 32), ABSENT, F32(2, 2, 69, 32), F32(2, 2, 69, 32)),
+    CACHED(25, "window_decoding", 0, ATTRIBUTES(WINDOWS(6, 0)), F32(2, 6, 1, 32), F32(2, 2, 1, 32), F32(2, 2, 1, 32),
+           ABSENT, F32(2, 2, 69, 32), F32(2, 2, 69, 32)),
+    {.name = "Attention",
+     .label = "scores",
+     .since_version = 23,
+     .outputs = 4,
+     .unwanted = 6,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = {SCORES(0), A_FLOAT("softcap", 1.5f), A_INT("is_causal", 1)},
+     .inputs = {F32(2, 3, 7, 30), F32(2, 3, 70, 30), F32(2, 3, 70, 30)}},
+    SCORED("scores_capped", false, ATTRIBUTES(SCORES(1), A_FLOAT("softcap", 1.5f)), F32(2, 3, 7, 30), F32(2, 3, 70, 30),
+           F32(2, 3, 70, 30), BOOLS(7, 70)),
+    SCORED("scores_masked", false, ATTRIBUTES(SCORES(2), A_FLOAT("softcap", 1.5f), A_INT("is_causal", 1)),
+           F32(2, 3, 7, 30), F32(2, 3, 70, 30), F32(2, 3, 70, 30), F32(2, 1, 7, 60)),
+    SCORED("scores_flat", true, ATTRIBUTES(SCORES(0), A_INT("q_num_heads", 6), A_INT("kv_num_heads", 3)), F32(2, 7, 48),
+           F32(2, 9, 24), F32(2, 9, 30)),
+    SCORED("weights", true, ATTRIBUTES(SCORES(3)), F32(2, 6, 7, 32), F32(2, 2, 5, 32), F32(2, 2, 5, 32), ABSENT,
+           F32(2, 2, 69, 32), F32(2, 2, 69, 32)),
+    SCORED("weights_decoding", false, ATTRIBUTES(SCORES(3), A_INT("is_causal", 1)), F32(2, 6, 1, 32), F32(2, 2, 1, 32),
+           F32(2, 2, 1, 32), ABSENT, F32(2, 2, 300, 32), F32(2, 2, 300, 32)),
+    /* The first queries of the second batch have no key. */
+    SCORED("weights_of_lengths", false, ATTRIBUTES(SCORES(3), A_INT("is_causal", 1)), F32(3, 4, 7, 32),
+           F32(3, 2, 40, 32), F32(3, 2, 40, 32), ABSENT, ABSENT, ABSENT, I64_IS(DIMS(3), 9, 4, 40)),
+    SCORED("scores_of_lengths", false, ATTRIBUTES(SCORES(2)), F32(3, 4, 7, 32), F32(3, 2, 40, 32), F32(3, 2, 40, 32),
+           ABSENT, ABSENT, ABSENT, I64_IS(DIMS(3), 9, 4, 40)),
+    SCORED("weights_special", false, ATTRIBUTES(SCORES(3)),
+           F32_IS(DIMS(1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2), F32_RANGE(1, 2, 1, 1, 3, 2),
+           F32(1, 1, 3, 2)),
+    SCORED("weights_of_rising_scores", false, ATTRIBUTES(SCORES(3), A_FLOAT("scale", 100.0f)),
+           F32_IS(DIMS(1, 1, 2, 1), 1, -1), F32_RANGE(1, 2, 1, 1, 130, 1), F32(1, 1, 130, 7)),
+    SCORED("scores_of_no_keys", true, ATTRIBUTES(SCORES(3)), F32(1, 2, 7, 16), F32(1, 2, 0, 16), F32(1, 2, 0, 16)),
 
     {.name = "MultiHeadAttention",
      .label = "float32",
@@ -770,7 +843,24 @@ static const leati_refusals refusals_of_relative = {.sound = &sound_relative,
                                                     .wrong_count = G_N_ELEMENTS(wrong_relative),
                                                     .any_size = {1u << 1}};
 
-static const leat_case hostile[] = {{REFUSALS("QAttention", "refused", &refusals_of_q_attention)},
+static const leati_op_spec sound_attention =
+    SCORED("sound", false, ATTRIBUTES(SCORES(3)), F32(2, 2, 7, 16), F32(2, 2, 9, 16), F32(2, 2, 9, 16));
+static const leati_refusal wrong_attention[] = {{SCORES(4)},
+                                                {SCORES(-1)},
+                                                {SCORES(INT64_MAX)},
+                                                {A_FLOAT("qk_matmul_output_mode", 1)},
+                                                {A_INT("left_window_size", -2)},
+                                                {A_INT("left_window_size", INT64_MIN)},
+                                                {A_INT("right_window_size", -2)},
+                                                {A_FLOAT("right_window_size", 1)}};
+/* Any numbers of queries, and elements of a head of values. */
+static const leati_refusals refusals_of_attention = {.sound = &sound_attention,
+                                                     .wrong = wrong_attention,
+                                                     .wrong_count = G_N_ELEMENTS(wrong_attention),
+                                                     .any_size = {1u << 2, 0, 1u << 3}};
+
+static const leat_case hostile[] = {{REFUSALS("Attention", "refused", &refusals_of_attention)},
+                                    {REFUSALS("QAttention", "refused", &refusals_of_q_attention)},
                                     {REFUSALS("GroupQueryAttention", "evicting_refused", &refusals_of_evicting)},
                                     {REFUSALS("RelativePositionBias", "refused", &refusals_of_relative)}};
 

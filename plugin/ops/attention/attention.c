@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attention/attention_plan.h"
+#include "ops/attention/attention_scores.h"
 #include "ops/attention/kernels/attention_codes.glsl"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
@@ -18,6 +19,9 @@ static LEATI_ATTRIBUTE(attribute_q_num_heads, "q_num_heads", INT);
 static LEATI_ATTRIBUTE(attribute_kv_num_heads, "kv_num_heads", INT);
 static LEATI_ATTRIBUTE(attribute_softmax_precision, "softmax_precision", INT);
 static LEATI_ATTRIBUTE(attribute_qk_matmul_output_mode, "qk_matmul_output_mode", INT);
+
+static LEATI_ATTRIBUTE(attribute_left_window_size, "left_window_size", INT);
+static LEATI_ATTRIBUTE(attribute_right_window_size, "right_window_size", INT);
 
 static LEATI_TYPE(type_keys, "T1", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_values, "T2", LEATI_TYPES_REAL);
@@ -34,6 +38,8 @@ static const struct {
 
 enum { Q, K, V, Y, LAYOUTS };
 
+#define SCORES 3 /* the output */
+
 #define LAYOUT_MOST 4
 
 typedef struct attention_state {
@@ -42,8 +48,9 @@ typedef struct attention_state {
   float scale;
   float cap; /* 0: none */
   bool scaled;
-  bool causal;
-  uint32_t zeroed; /* LEAT_ATTENTION_ZEROED_... */
+  int64_t before, after; /* keys of a query before and behind its own position; -1: all */
+  uint32_t scores;       /* LEAT_ATTENTION_SCORES_...: which are output 3 */
+  uint32_t zeroed;       /* LEAT_ATTENTION_ZEROED_... */
 } attention_state;
 
 static const char *layout_of(const attention_state *state, uint32_t which, int32_t rank) {
@@ -197,10 +204,15 @@ static int32_t attention_infer(const leat_op *op, const leati_call *call, leat_s
     LEATI_TRY(check_mask(op, mask, &in, err));
   }
   LEATI_TRY(leati_attention_check_rounds(op, in.keys, in.q.shape[3], in.v.shape[3], err));
-  for (uint32_t o = 1; o < call->output_count; ++o) {
+  for (uint32_t o = 1; o < call->output_count && o < SCORES; ++o) {
     const int64_t *const fresh = o == 1 ? in.k.shape : in.v.shape;
     out[o].ndim = 4;
     memcpy(out[o].dims, (const int64_t[]){fresh[0], fresh[1], in.keys, fresh[3]}, 4 * sizeof(int64_t));
+  }
+  if (call->output_count > SCORES) {
+    out[SCORES].ndim = 4;
+    memcpy(out[SCORES].dims, (const int64_t[]){in.q.shape[0], in.q.shape[1], in.q.shape[2], in.keys},
+           4 * sizeof(int64_t));
   }
   leati_heads result;
   return as_result(op, &in, views[0]->ndim, &result, &out[0], err);
@@ -218,10 +230,27 @@ static void fill_mask(const leat_op *op, const leati_view *mask, const operands 
   }
 }
 
+/* Where all keys are, for the scores of all: in the result, or if nobody wants that in a temporary. */
+static int32_t place_keys(leati_planner *planner, const operands *in, leati_past *past, leati_view *out,
+                          leat_error *err) {
+  if (past->to_keys != NULL) {
+    *out = *past->to_keys;
+    return LEAT_OK;
+  }
+  *out = (leati_view){
+      .type = past->keys->type, .ndim = 4, .shape = {in->k.shape[0], in->k.shape[1], in->keys, in->k.shape[3]}};
+  LEATI_TRY(leati_plan_temporary(planner, out, err));
+  past->to_keys = out;
+  return LEAT_OK;
+}
+
 static int32_t attention_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const attention_state *const state = leati_op_state_const(op);
-  leati_attention a = {
-      .y.view = call->outputs[0], .cap = state->cap, .zeroed = state->zeroed, .causal = state->causal, .before = -1};
+  leati_attention a = {.y.view = call->outputs[0],
+                       .cap = state->cap,
+                       .zeroed = state->zeroed,
+                       .before = state->before,
+                       .after = state->after};
   leati_operand *const operand[] = {&a.q, &a.k, &a.v};
   leati_view mask, lengths;
   operands in;
@@ -248,13 +277,23 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
     a.lengths.view = &lengths;
     a.ends = true;
   }
-  const leati_view *const past_key = past_of(op, call, false), *const past_value = past_of(op, call, true);
-  if (past_key != NULL || leati_output(call, 1) != NULL || leati_output(call, 2) != NULL) {
-    leati_append append = {.lengths.most = in.keys, .past = in.past};
-    const leati_past past = {past_key, past_value, leati_output(call, 1), leati_output(call, 2)};
-    return leati_plan_attention_behind(planner, &a, &past, in.keys, &append, err);
+  const leati_view *const scores = leati_output(call, SCORES);
+  leati_attention scored = a;
+  leati_view keys;
+  leati_past past = {past_of(op, call, false), past_of(op, call, true), leati_output(call, 1), leati_output(call, 2)};
+  if (scores != NULL && past.keys != NULL) {
+    LEATI_TRY(place_keys(planner, &in, &past, &keys, err));
+    scored.k.view = keys;
+    LEATI_TRY(
+        leati_heads_read(leati_op_def_of(op)->info.name, &keys, "keys", LEATI_HEADS_APART, 0, &scored.k.heads, err));
   }
-  return leati_plan_attention(planner, &a, err);
+  if (past.keys != NULL || past.to_keys != NULL || past.to_values != NULL) {
+    leati_append append = {.lengths.most = in.keys, .past = in.past};
+    LEATI_TRY(leati_plan_attention_behind(planner, &a, &past, in.keys, &append, err));
+  } else {
+    LEATI_TRY(leati_plan_attention(planner, &a, err));
+  }
+  return scores != NULL ? leati_plan_attention_scores(planner, &scored, state->scores, scores, err) : LEAT_OK;
 }
 
 /* ---- What is supported ------------------------------------------------------------------------------------------ */
@@ -281,6 +320,19 @@ static int32_t attention_supports(const leati_op_def *def, leat_device *device, 
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with softmax_precision %lld is not supported; only float32 is",
                       def->info.name, (long long)precision);
   }
+  const int64_t scores = leati_attr_int(desc, "qk_matmul_output_mode", 0);
+  if (scores < LEAT_ATTENTION_SCORES_PRODUCTS || scores > LEAT_ATTENTION_SCORES_WEIGHTS) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: qk_matmul_output_mode is %lld; it is 0 to 3",
+                      def->info.name, (long long)scores);
+  }
+  const leat_op_attribute *const windows[] = {&attribute_left_window_size, &attribute_right_window_size};
+  for (uint32_t i = 0; i < 2; ++i) {
+    const int64_t window = leati_attr_int(desc, windows[i]->name, -1);
+    if (window < -1) {
+      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: %s is %lld; it is -1, for all keys, or at least 0",
+                        def->info.name, windows[i]->name, (long long)window);
+    }
+  }
   for (uint32_t i = 0; i < 3; ++i) {
     const int32_t rank = desc->inputs[i].ndim;
     if (rank >= 0 && rank != 3 && rank != 4) {
@@ -294,12 +346,15 @@ static int32_t attention_supports(const leati_op_def *def, leat_device *device, 
 static int32_t attention_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   (void)err;
   attention_state *const state = leati_op_state(op);
+  const bool causal = leati_attr_int(desc, "is_causal", 0) != 0;
   *state = (attention_state){.q_heads = leati_attr_int(desc, "q_num_heads", 0),
                              .kv_heads = leati_attr_int(desc, "kv_num_heads", 0),
                              .scale = leati_attr_float(desc, "scale", 0.0f),
                              .cap = leati_attr_float(desc, "softcap", 0.0f),
                              .scaled = leati_attr(desc, "scale") != NULL,
-                             .causal = leati_attr_int(desc, "is_causal", 0) != 0};
+                             .before = leati_attr_int(desc, "left_window_size", -1),
+                             .after = causal ? 0 : leati_attr_int(desc, "right_window_size", -1),
+                             .scores = (uint32_t)leati_attr_int(desc, "qk_matmul_output_mode", 0)};
   return LEAT_OK;
 }
 
@@ -363,12 +418,15 @@ static bool attention_reads_view(const leat_op *op, const leati_call *call, uint
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("Attention", "", (23, 24), (3, 7), (1, 3), .info.flags = LEAT_OP_HEAVY,
+    LEATI_OP("Attention", "", (23, 25), (3, 7), (1, 4), .info.flags = LEAT_OP_HEAVY,
              LEATI_TYPES(&type_keys, &type_values, &type_mask, &leati_type_int64),
              LEATI_ATTRIBUTES(&attribute_scale, &attribute_softcap, &attribute_is_causal, &attribute_q_num_heads,
-                              &attribute_kv_num_heads, &attribute_softmax_precision, &attribute_qk_matmul_output_mode),
-             LEATI_INPUT_TYPES(0, 0, 1, 2, 0, 1, 3), LEATI_OUTPUT_TYPES(0, 0, 1), .state_size = sizeof(attention_state),
-             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND),
+                              &attribute_kv_num_heads, &attribute_softmax_precision, &attribute_qk_matmul_output_mode,
+                              &attribute_left_window_size, &attribute_right_window_size),
+             LEATI_INPUT_TYPES(0, 0, 1, 2, 0, 1, 3), LEATI_OUTPUT_TYPES(0, 0, 1, 0),
+             .state_size = sizeof(attention_state),
+             LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND,
+                           LEATI_KERNELS_ATTENTION_SCORES),
              .param = ATTENTION, .supports = attention_supports, .create = attention_create, .infer = attention_infer,
              .plan = attention_plan, .reads_view = attention_reads_view),
     LEATI_OP(

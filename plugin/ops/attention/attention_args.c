@@ -5,10 +5,14 @@
 
 #include "ops/attention/kernels/attention_codes.glsl"
 
+/* So many keys before or behind a position, as kernels have it. */
+static int32_t reach_of(int64_t keys) {
+  return keys < 0 || keys > LEAT_ATTENTION_ALL ? LEAT_ATTENTION_ALL : (int32_t)keys;
+}
+
 leati_attention_args leati_attention_fill(const leati_attention *attention) {
   const leati_attention *const a = attention;
   const int64_t *const q = a->q.heads.shape;
-  const bool all_before = a->before < 0 || a->before > LEAT_ATTENTION_ALL_BEFORE;
   leati_attention_args args = {.lengths = leati_lengths_fill(&a->lengths),
                                .splits = 1,
                                .heads = (uint32_t)q[1],
@@ -19,12 +23,12 @@ leati_attention_args leati_attention_fill(const leati_attention *attention) {
                                .width = (uint32_t)a->v.heads.shape[3],
                                .scale = a->scale,
                                .cap = a->cap,
-                               .causal = a->causal,
                                .offset = (int32_t)a->offset,
                                .ends = a->ends,
                                .fresh = (int32_t)q[2],
                                .step = 1,
-                               .before = all_before ? LEAT_ATTENTION_ALL_BEFORE : (int32_t)a->before,
+                               .before = reach_of(a->before),
+                               .after = reach_of(a->after),
                                .sink_strides = {(int32_t)a->sink_strides[0], (int32_t)a->sink_strides[1]},
                                .sink = a->smooth ? 0.0f : -INFINITY,
                                .has_sinks = a->sinks != NULL};

@@ -19,11 +19,11 @@ typedef struct leati_attention {
   float scale;
   float cap;             /**< 0: none */
   uint32_t zeroed;       /**< LEAT_ATTENTION_ZEROED_...: which queries give 0 in the place of NaN */
-  bool causal;           /**< a query has the keys up to its own position */
   int64_t offset;        /**< position of the first query among the keys, */
   bool ends;             /**< or the last query of a batch has that of its last key */
   leati_lengths lengths; /**< how many keys */
-  int64_t before;        /**< keys before its own position that a query has; negative: all */
+  int64_t before, after; /**< keys before and behind its own position that a query has; negative: all; after is 0 where
+                          * attention is causal */
   /** A sink is the score of one more key, whose value is 0, and which each query has: */
   bool smooth;             /**< all are 0, */
   const leati_view *sinks; /**< or of each head of the queries one, of the operands' type, that kernels can walk; */
@@ -44,10 +44,10 @@ typedef struct leati_attention_args {
   uint32_t masked_keys;
   uint32_t depth, width;
   float scale, cap;
-  uint32_t mask_kind, causal;
+  uint32_t mask_kind;
   int32_t offset;
   uint32_t ends;
-  int32_t fresh, step, before;
+  int32_t fresh, step, before, after;
   uint32_t across;
   int32_t sink_strides[2];
   float sink;

@@ -370,9 +370,9 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
                        .scale = state->scale != 0.0f ? state->scale : (float)(1.0 / sqrt((double)in.q_heads.shape[3])),
                        .cap = state->cap,
                        .zeroed = LEAT_ATTENTION_ZEROED_INFINITE, /* as ONNX Runtime's own kernels have it */
-                       .causal = state->causal,
                        .ends = !first,
                        .before = state->window - 1,
+                       .after = state->causal ? 0 : -1,
                        .lengths = {.view = &walked[LENGTHS],
                                    .added = 1,
                                    .least = first ? 0 : in.fresh,

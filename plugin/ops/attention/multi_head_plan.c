@@ -156,10 +156,10 @@ int32_t leati_plan_multi_head(leati_planner *planner, const leati_multi_head *in
       .y.heads = {.shape = {q[0], q[1], q[2], v[3]}, .strides = {q[2] * q[1] * v[3], v[3], q[1] * v[3], 1}},
       .masked_keys = keys,
       .scale = in->scale != 0.0f ? in->scale : (float)(1.0 / sqrt((double)q[3])),
-      .causal = in->causal,
       .offset = keys - in->k.heads.shape[2],
       .lengths.most = keys,
-      .before = -1};
+      .before = -1,
+      .after = in->causal ? 0 : -1};
   if (masked) {
     a.mask = &mask;
     for (uint32_t d = 0; d < 4; ++d) {

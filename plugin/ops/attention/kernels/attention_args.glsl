@@ -27,12 +27,11 @@ struct Args {
   float scale;
   float cap;    // 0: there is none
   uint mask_kind; // LEAT_ATTENTION_MASK_...
-  uint causal;    // 1: a query has the keys up to its position
   int offset;     // position of the first query among the keys,
   uint ends;      // or 1: the last of so many queries has that of its batch's last key
   int fresh;
   int step;       // positions from one query to the next: 0 or 1
-  int before;     // keys before its position that a query has, or LEAT_ATTENTION_ALL_BEFORE
+  int before, after; // keys before and behind its position that a query has, or LEAT_ATTENTION_ALL
   uint across;    // of operands: where elements are moved one by one, neighbouring threads go across rows, for these
                   // lie closer
   int sink_strides[2]; // of head and query
@@ -73,13 +72,14 @@ uint first_tile(uint query) {
   return uint(max(position_of(query) - args.before, 0)) / LEAT_ATTENTION_KEYS * LEAT_ATTENTION_KEYS;
 }
 uint keys_up_to(uint query) {
-  return args.causal != 0 ? uint(clamp(position_of(query) + 1, 0, int(key_count))) : key_count;
+  const int last = position_of(query);
+  return last < int(key_count) - args.after ? uint(max(last + args.after + 1, 0)) : key_count;
 }
 
 // Whether a query has a key, but for what the mask says.
 bool has_key(uint query, uint key) {
   const int position = position_of(query);
-  return key < mask_count && (args.causal == 0 || int(key) <= position) && int(key) >= position - args.before;
+  return key < mask_count && int(key) - args.after <= position && int(key) >= position - args.before;
 }
 // Whether a query has any key, but for what the mask says.
 bool has_keys(uint query) {

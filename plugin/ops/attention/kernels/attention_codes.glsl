@@ -40,14 +40,20 @@
 #define LEAT_ATTENTION_MASK_ADDED 1
 #define LEAT_ATTENTION_MASK_BOOL 2
 
+/* `mode` of attention_scores.comp, as ONNX numbers it: scaled products, capped ones, these with the mask, weights. */
+#define LEAT_ATTENTION_SCORES_PRODUCTS 0
+#define LEAT_ATTENTION_SCORES_CAPPED 1
+#define LEAT_ATTENTION_SCORES_MASKED 2
+#define LEAT_ATTENTION_SCORES_WEIGHTS 3
+
 /* `kind` of key_mask.comp: a number for each key, or for the end of each batch's keys, or behind all ends their starts.
  */
 #define LEAT_KEY_MASK_KEYS 0
 #define LEAT_KEY_MASK_ENDS 1
 #define LEAT_KEY_MASK_ENDS_STARTS 2
 
-/* `before` where a query has all earlier keys. */
-#define LEAT_ATTENTION_ALL_BEFORE 0x3fffffff
+/* `before` where a query has all earlier keys, `after` where it has all later ones. */
+#define LEAT_ATTENTION_ALL 0x3fffffff
 
 /* Which queries give 0 in the place of NaN: none, those whose scores are all -infinity, all. */
 #define LEAT_ATTENTION_ZEROED_NONE 0

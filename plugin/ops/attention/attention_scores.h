@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** @file
+ * Scores of an attention as a tensor of their own, beside its result.
+ */
+#ifndef LEAT_PLUGIN_OPS_ATTENTION_ATTENTION_SCORES_H_
+#define LEAT_PLUGIN_OPS_ATTENTION_ATTENTION_SCORES_H_
+
+#include "ops/attention/attention_args.h"
+
+/** Plans the scores of an attention without sinks, whose k are all keys, as one dispatch. Nothing is done when there
+ * are none.
+ * @param mode LEAT_ATTENTION_SCORES_...: what is written. A key that is not taken has a product, and its score with the
+ *   mask is -infinity, its weight 0.
+ * @param scores compact, of batches, heads of queries, queries and keys, and the operands' type
+ * @errors OUT_OF_MEMORY, INTERNAL, NOT_SUPPORTED: 2^31 scores or more */
+int32_t leati_plan_attention_scores(leati_planner *planner, const leati_attention *attention, uint32_t mode,
+                                    const leati_view *scores, leat_error *err);
+
+#endif /* LEAT_PLUGIN_OPS_ATTENTION_ATTENTION_SCORES_H_ */
