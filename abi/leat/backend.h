@@ -738,6 +738,10 @@ typedef struct leat_event_api {
  * - Cast of a float to an integer type, and Pow of integers with a fractional exponent: towards zero; what does not fit
  *   becomes the nearest number that the type holds, and NaN 0. Pow with a whole exponent wraps, as products of
  *   integers do; 0 to a negative power is 0.
+ * - Attention gives scores of -infinity (qk_matmul_output_mode 2) and weights of 0 (3) for keys that a query does not
+ *   have, or that the mask takes out; scores before the mask (0 and 1) are there of all keys.
+ * - Unique takes zeros of both signs for one value, and NaN, all of which are one, for larger than all others;
+ *   NonMaxSuppression takes no box whose score is NaN, and of equal scores the first.
  * - A NaN among the operands of Max, Min, ReduceMax, ReduceMin, MaxPool, GlobalMaxPool and Clip gives NaN. ArgMax and
  *   ArgMin find the first NaN, or the last with select_last_index. TopK ranks NaNs above infinity; NaNs are equal
  *   there, and both zeros, and of equal elements the first comes first.

@@ -250,6 +250,56 @@ static void nonzero(leati_draw *d) {
   }
 }
 
+static void compress(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_any(d, "T", 1, 6, &rank, dims);
+  int64_t conditions = leati_draw_count(rank, dims);
+  if (leati_draw_chance(d, 70)) {
+    const int64_t axis = leati_draw_axis(d, rank);
+    leati_draw_attribute_int(d, "axis", axis);
+    conditions = dims[leati_draw_front(axis, rank)];
+  }
+  conditions = leati_draw_chance(d, 80) ? conditions : leati_draw_int(d, 0, conditions);
+  leati_draw_input(d, LEAT_TYPE_BOOL, 1, &conditions);
+}
+
+/* Few numbers, so that some are there more than once. */
+static void unique(leati_draw *d) {
+  int32_t rank;
+  int64_t dims[RANK];
+  leati_draw_tensor *x = leati_draw_any(d, "T", 0, 5, &rank, dims);
+  if (leati_draw_chance(d, 80)) {
+    const int64_t most = leati_draw_int(d, 0, 3);
+    for (int64_t k = 0; k < x->count; ++k) {
+      leati_draw_set(x, k, (double)(x->type == LEAT_TYPE_BOOL ? k & 1 : leati_draw_int(d, 0, most)));
+    }
+  }
+  if (rank > 0 && leati_draw_chance(d, 60)) {
+    leati_draw_attribute_int(d, "axis", leati_draw_axis(d, rank));
+  }
+  leati_draw_attribute_int(d, "sorted", leati_draw_int(d, 0, 1));
+  d->output_count = (uint32_t)leati_draw_int(d, 1, 4);
+}
+
+static void suppression(leati_draw *d) {
+  const int64_t batches = leati_draw_int(d, 0, 2), count = leati_draw_int(d, 0, 30);
+  leati_draw_tensor *boxes = leati_draw_input(d, LEAT_TYPE_FLOAT32, 3, (const int64_t[3]){batches, count, 4});
+  for (int64_t k = 0; k < boxes->count; ++k) {
+    leati_draw_set(boxes, k, g_rand_double_range(d->rand, 0, 2));
+  }
+  leati_draw_input(d, LEAT_TYPE_FLOAT32, 3, (const int64_t[3]){batches, leati_draw_int(d, 0, 3), count});
+  leati_draw_attribute_int(d, "center_point_box", leati_draw_int(d, 0, 1));
+  const int64_t given = leati_draw_int(d, 0, 3), most = leati_draw_int(d, -1, 20);
+  if (given > 0) {
+    leati_draw_list(d, LEAT_TYPE_INT64, leati_draw_chance(d, 50) ? 1 : -1, &most);
+  }
+  for (int64_t k = 1; k < given; ++k) {
+    leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, leati_draw_chance(d, 50) ? 1 : 0, (const int64_t[1]){1}), 0,
+                   g_rand_double_range(d->rand, 0, 1));
+  }
+}
+
 static void one_hot(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -275,6 +325,9 @@ const leati_draw_entry leati_draws_index[] = {
     {"index", "", "GatherND", NULL, gather_nd},
     {"index", "", "ScatterND", NULL, scatter_nd},
     {"index", "", "NonZero", NULL, nonzero},
+    {"index", "", "Compress", NULL, compress},
+    {"index", "", "Unique", NULL, unique},
+    {"index", "", "NonMaxSuppression", NULL, suppression},
     {"index", "", "OneHot", NULL, one_hot},
     {"index", "", "TensorScatter", NULL, tensor_scatter},
     {"index", "", "ReverseSequence", NULL, reverse_sequence},

@@ -19,7 +19,7 @@
 /** Inputs and outputs of an operator at most, all together: 16 bits of an origin say which it is of. */
 #define LEATI_ARGUMENTS_MAX 65000u
 /** Outputs on the host of one operator at most. */
-#define LEATI_ANSWER_MAX 1
+#define LEATI_ANSWER_MAX 4
 
 /** Bytes of the rows of a dispatch at most. */
 #define LEATI_ROWS_MAX 16384
