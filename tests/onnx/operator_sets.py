@@ -266,9 +266,68 @@ class Model:
     def tile(self, at):
         return self.node("Add", [at, self.node("Tile", [self.weights(1, 1, 1, SIDE), self.ints(1, CHANNELS, SIDE, 1)])])
 
+    def recurrent(self, at):
+        """Steps are images, and each row of them is one of a batch."""
+        kind, gates = self.random.choice((("LSTM", 4), ("GRU", 3), ("RNN", 1)))
+        attributes = {"linear_before_reset": self.random.randrange(2)} if kind == "GRU" else {}
+        rows = self.node("Reshape", [at, self.ints(-1, CHANNELS * SIDE, SIDE)])
+        made = self.node(kind, [rows, self.weights(1, gates * SIDE, SIDE), self.weights(1, gates * SIDE, SIDE),
+                                self.weights(1, 2 * gates * SIDE)], hidden_size=SIDE, **attributes)
+        return self.node("Reshape", [made, self.ints(-1, CHANNELS, SIDE, SIDE)])
+
+    def reverse_sequence(self, at):
+        if self.set < 10:
+            return self.node("Neg", [at])
+        turned = self.node("Transpose", [at], perm=[3, 1, 0, 2])
+        lengths = self.ints(*(self.random.randrange(1, SIDE + 1) for _ in range(CHANNELS)))
+        turned = self.node("ReverseSequence", [turned, lengths], time_axis=0, batch_axis=1)
+        return self.node("Transpose", [turned], perm=[2, 1, 3, 0])
+
+    def running_sum(self, at):
+        if self.set < 11:
+            return self.node("Neg", [at])
+        axis = self.constant(np.array(self.random.choice((2, -1)), np.int32))
+        total = self.node("CumSum", [at, axis], exclusive=self.random.randrange(2), reverse=self.random.randrange(2))
+        return self.node("Div", [total, self.constant(np.float32(SIDE))])
+
+    def einsum(self, at):
+        if self.set < 12:
+            return self.node("Neg", [at])
+        return self.node("Einsum", [at, self.weights(SIDE, SIDE)],
+                         equation=self.random.choice(("nchw,hk->nckw", "nchw,wk->nchk", "ncij,jk->ncki")))
+
+    def spectrum(self, at):
+        """The real or the imaginary part, which may be 0 but for rounding, where functions that come after may jump."""
+        if self.set < 17:
+            return self.node("Neg", [at])
+        numbers, inverse = self.node("Unsqueeze", [at, self.ints(4)]), self.random.randrange(2)
+        if self.set < 20:
+            made = self.node("DFT", [numbers], axis=self.random.choice((2, 3)), inverse=inverse)
+        else:
+            axis = self.constant(np.array(self.random.choice((2, 3, -2)), np.int64))
+            made = self.node("DFT", [numbers, "", axis], inverse=inverse)
+        part = self.node("Gather", [made, self.constant(np.array(self.random.randrange(2), np.int64))], axis=4)
+        return self.node("Add", [self.node("Div", [part, self.constant(np.float32(SIDE))]),
+                                 self.constant(np.float32(0.37))])
+
+    def attention(self, at):
+        """Planes are heads; scores have their shape."""
+        if self.set < 23:
+            return self.node("Neg", [at])
+        operands = [at, self.random.choice(self.values), self.random.choice(self.values)]
+        causal = {"is_causal": self.random.randrange(2)}
+        if self.random.random() < 0.7:
+            return self.node("Attention", operands, **causal)
+        mode = self.random.choice((0, 1, 3))
+        name = f"attention{len(self.nodes)}"
+        outputs = [name + "_y", "", "", name + "_scores"]
+        self.nodes.append(helper.make_node("Attention", operands, outputs, name, qk_matmul_output_mode=mode, **causal))
+        return outputs[3]
+
     STEPS = (activation, unary, softmax, reduce, argument, squeeze, clip, slice, split, topk, gemm, convolution,
              batch_norm, instance_norm, layer_norm, response_norm, pool, squeeze_excite, resize, arithmetic, variadic,
-             power, divide, prelu, dropout, compare, cast, transpose, flatten, depth, gather, expand, tile)
+             power, divide, prelu, dropout, compare, cast, transpose, flatten, depth, gather, expand, tile, recurrent,
+             reverse_sequence, running_sum, einsum, spectrum, attention)
 
     def finish(self):
         """Gives the last value and one before it."""

@@ -116,6 +116,57 @@ static void cholesky(leati_draw *d) {
   draw_flag(d, "upper");
 }
 
+/* The number that an input on the host is. */
+static void number_input(leati_draw *d, int64_t value) {
+  leati_draw_list(d, leati_draw_type(d, "T2"), leati_draw_chance(d, 50) ? 1 : -1, &value);
+}
+
+static void dft(leati_draw *d) {
+  const bool old = d->since_version < 20, inverse = leati_draw_chance(d, 50), onesided = leati_draw_chance(d, 40);
+  const int32_t rank = leati_draw_rank(d, 2, 5);
+  const int64_t axis = leati_draw_axis(d, rank - 1);
+  int64_t dims[RANK];
+  leati_draw_dims(d, rank, dims);
+  const int32_t front = leati_draw_front(axis, rank - 1);
+  dims[front] = leati_draw_int(d, 2, 40);
+  dims[rank - 1] = onesided ? (inverse ? 2 : 1) : leati_draw_int(d, 1, 2);
+  leati_draw_input(d, leati_draw_type(d, "T1"), rank, dims);
+  const bool has_length = leati_draw_chance(d, 50), has_axis = !old && (front != rank - 2 || leati_draw_chance(d, 50));
+  if (has_length) {
+    number_input(d, leati_draw_int(d, 1, 50));
+  } else if (has_axis) {
+    leati_draw_absent(d);
+  }
+  if (has_axis) {
+    const int64_t said = front - (leati_draw_chance(d, 50) ? rank : 0);
+    leati_draw_list(d, LEAT_TYPE_INT64, -1, &said);
+  }
+  if (old) {
+    leati_draw_attribute_int(d, "axis", front);
+  }
+  leati_draw_attribute_int(d, "inverse", inverse);
+  leati_draw_attribute_int(d, "onesided", onesided);
+}
+
+static void stft(leati_draw *d) {
+  const bool onesided = leati_draw_chance(d, 50);
+  const int64_t samples = leati_draw_int(d, 1, 90), length = leati_draw_int(d, 1, samples);
+  const uint64_t type = leati_draw_type(d, "T1");
+  leati_draw_input(d, type, 3,
+                   (const int64_t[3]){leati_draw_int(d, 1, 3), samples, onesided ? 1 : leati_draw_int(d, 1, 2)});
+  number_input(d, leati_draw_int(d, 1, 30));
+  const bool has_window = leati_draw_chance(d, 60), has_length = leati_draw_chance(d, 50);
+  if (has_window) {
+    leati_draw_input(d, type, 1, &length);
+  } else if (has_length) {
+    leati_draw_absent(d);
+  }
+  if (has_length) {
+    number_input(d, length);
+  }
+  leati_draw_attribute_int(d, "onesided", onesided);
+}
+
 const leati_draw_entry leati_draws_linalg[] = {
     {"matmul", "leat", "LU", NULL, factors},
     {"matmul", "", "Det", NULL, factors},
@@ -123,5 +174,7 @@ const leati_draw_entry leati_draws_linalg[] = {
     {"matmul", "leat", "LUSolve", NULL, lu_solve},
     {"matmul", "leat", "TriangularSolve CholeskySolve", NULL, solve},
     {"matmul", "leat", "Cholesky", NULL, cholesky},
+    {"matmul", "", "DFT", NULL, dft},
+    {"matmul", "", "STFT", NULL, stft},
     {NULL, NULL, NULL, NULL, NULL},
 };
