@@ -228,7 +228,9 @@ def evicting():
     """GroupQueryAttention whose cache has room for a window: prompts and what goes on from them, by many positions."""
     groups = 2
     for name, window, capacity, before, new in (("prompt", 3, 4, 0, S), ("short_prompt", 5, P + S, 0, S),
-                                                ("one", 4, 4, 9, 1), ("slack", 3, 6, 11, 1), ("several", 3, 4, 9, S)):
+                                                ("one", 4, 4, 9, 1), ("slack", 3, 6, 11, 1), ("several", 3, 4, 9, S),
+                                                ("nothing", 3, 12, 5, 1), ("not_yet", 3, 10, 5, S),
+                                                ("from_now_on", 3, 10, 6, S)):
         total = before + new
 
         def resident(count, window=window, capacity=capacity):

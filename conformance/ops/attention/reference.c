@@ -1038,11 +1038,12 @@ static bool run_group_query(leati_ref_node *node) {
   const int64_t fresh = a.q.positions;
   const int64_t past = past_key != NULL ? past_key->dims[2] : 0;
   const bool evicts = leati_ref_int(node, "sliding_window_cache", 0) != 0;
+  const bool over = evicts && total->i[0] > past; /* else all positions that there ever were have room */
   a.ends = total->i[0] != fresh;
-  const int64_t room = evicts ? fresh + (a.ends ? past : 0) : total->i[0] > past ? total->i[0] : past;
+  const int64_t room = over ? fresh + (a.ends ? past : 0) : total->i[0] > past ? total->i[0] : past;
   const int64_t before = past < room - fresh ? past : room - fresh;
   a.least = a.ends ? fresh : 0;
-  a.most = !a.ends ? fresh : evicts ? TOTAL_MAX : before + fresh;
+  a.most = !a.ends ? fresh : over ? TOTAL_MAX : before + fresh;
   if (evicts && (past_key == NULL || a.before < 1 || past < a.before || a.mask != NULL || fresh == 0)) {
     return leati_ref_fail(node, "%s: no cache of a window", node->name);
   }
@@ -1059,7 +1060,7 @@ static bool run_group_query(leati_ref_node *node) {
     return leati_ref_fail(node, "%s: one norm", node->name);
   }
   const attention all = a;
-  if (evicts && a.ends) {
+  if (over && a.ends) {
     count_resident(node, &all, past, &keys);
   }
   const bool prepared = (norms[0] == NULL || (normalise(node, norms[0], "q_norm_epsilon", &a.q, &normal[0]) &&
@@ -1074,7 +1075,7 @@ static bool run_group_query(leati_ref_node *node) {
   used.lengths = a.ends ? a.lengths : NULL;
   const bool done = prepared && append(node, &used, past_key, &a.k, room, fresh, &present[0]) &&
                     append(node, &used, past_value, &a.v, room, fresh, &present[1]) && attend_all(node, &a);
-  for (uint32_t i = 0; i < 2 && done && evicts; ++i) {
+  for (uint32_t i = 0; i < 2 && done && over; ++i) {
     keep_resident(node, &all, past, &present[i]);
   }
   give_present(node, done, present);

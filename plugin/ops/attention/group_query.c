@@ -244,10 +244,15 @@ static bool is_first(const group_query *in) {
   return in->total == in->fresh;
 }
 
+/* Whether a cache has no room for all positions that there ever were. As long as it has it is like any other. */
+static bool overflows(const leat_op *op, const group_query *in) {
+  const group_query_state *const state = leati_op_state_const(op);
+  return state->evicts && in->total > in->past;
+}
+
 /* Positions of the keys that attention reads: those of the result, or all that a cache has before it evicts any. */
 static int64_t positions_of(const leat_op *op, const group_query *in) {
-  const group_query_state *const state = leati_op_state_const(op);
-  return !state->evicts ? in->room : in->fresh + (is_first(in) ? 0 : in->past);
+  return !overflows(op, in) ? in->room : in->fresh + (is_first(in) ? 0 : in->past);
 }
 
 static int32_t group_query_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -395,8 +400,8 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
   const leati_past past = {walked[PAST_KEY].present ? &walked[PAST_KEY] : NULL,
                            walked[PAST_VALUE].present ? &walked[PAST_VALUE] : NULL, leati_output(call, 1),
                            leati_output(call, 2)};
-  return state->evicts ? plan_evicting(op, planner, &in, &walked[LENGTHS], &a, &past, &append, err)
-                       : leati_plan_attention_behind(planner, &a, &past, positions, &append, err);
+  return overflows(op, &in) ? plan_evicting(op, planner, &in, &walked[LENGTHS], &a, &past, &append, err)
+                            : leati_plan_attention_behind(planner, &a, &past, positions, &append, err);
 }
 
 static int32_t group_query_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
@@ -479,8 +484,8 @@ static int32_t group_query_create(leat_op *op, const leati_op_desc *desc, leat_e
   return LEAT_OK;
 }
 
-/* Behind the first positions the total only says that there is room and that there are angles for all, unless a bias
- * has its shape. */
+/* Behind the first positions the total only says that there is room, or none, and that there are angles for all, unless
+ * a bias has its shape. */
 static bool group_query_host_range(const leat_op *op, const leati_call *call, uint32_t i, int64_t *out_least,
                                    int64_t *out_most) {
   const group_query_state *const state = leati_op_state_const(op);
@@ -489,9 +494,10 @@ static bool group_query_host_range(const leat_op *op, const leati_call *call, ui
       is_first(&in) || (!state->evicts && in.total > in.past)) {
     return false;
   }
-  const int64_t room = state->evicts ? INT32_MAX : in.past;
+  const bool over = overflows(op, &in);
+  const int64_t room = over ? INT32_MAX : in.past;
   const int64_t angles = state->rotates ? call->inputs[COSINES].shape[0] : room;
-  *out_least = in.fresh + 1;
+  *out_least = 1 + (over && in.past > in.fresh ? in.past : in.fresh);
   *out_most = angles < room ? angles : room;
   return true;
 }

@@ -774,8 +774,8 @@ typedef struct leat_event_api {
  *   in the memory of the earlier ones what was there. An attention_bias takes keys from total_sequence_length on out.
  *   Where all positions are new, only the first of position_ids counts, and all batches go on from it; of numbers that
  *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
- *   With sliding_window_cache keys and values are as long as the earlier ones, with zeros behind those that stay, and a
- *   batch has at most 2^30 positions.
+ *   With sliding_window_cache keys and values are as long as the earlier ones. If total_sequence_length is more than
+ *   that, there are zeros behind those that stay, and a batch has at most 2^30 positions.
  * - Attention of com.microsoft and MultiHeadAttention add mask_filter_value to the score of a key that a mask of whole
  *   numbers does not have, together with attention_bias rounded to the type and never below its lowest number: a query
  *   without such keys weighs all of them. A number above 0 has the key. Of a mask of 3 batches + 2 numbers the first
