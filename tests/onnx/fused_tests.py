@@ -87,6 +87,7 @@ CASES = [
     ("RotaryEmbedding", APART, {}),
     ("RotaryEmbedding", APART | {"positions": [1]}, {"interleaved": 1}),
     ("RotaryEmbedding", TOGETHER, {}),
+    ("RotaryEmbedding", TOGETHER, {"scale": 0.5, "is_packed_batching": 1}),
     ("RotaryEmbedding", TOGETHER | {"cosines": [9, 6], "sines": [9, 6]}, {"num_heads": 3, "rotary_embedding_dim": 12}),
 ]
 

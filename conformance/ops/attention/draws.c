@@ -432,6 +432,10 @@ static void rotary(leati_draw *d) {
   if (leati_draw_chance(d, 40)) {
     leati_draw_attribute_int(d, "interleaved", 1);
   }
+  if (microsoft && leati_draw_chance(d, 30)) { /* both change nothing */
+    leati_draw_attribute_int(d, "is_packed_batching", leati_draw_int(d, 0, 1));
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, -2, 2));
+  }
 }
 
 /* A tensor with an even last dimension, and two that broadcast to it. */

@@ -49,18 +49,6 @@ typedef struct rotary {
   leati_heads heads;
 } rotary;
 
-static int32_t rotary_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
-                               leat_error *err) {
-  (void)device;
-  if (leati_attr_int(desc, "is_packed_batching", 0) != 0) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with is_packed_batching is not supported", def->info.name);
-  }
-  const float scale = leati_attr_float(desc, "scale", 1.0f);
-  return scale == 1.0f ? LEAT_OK
-                       : leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s with scale = %g is not supported; 1 is",
-                                    def->info.name, (double)scale);
-}
-
 static int32_t rotary_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
   const char *const name = leati_op_def_of(op)->info.name;
   rotary_state *const state = leati_op_state(op);
@@ -277,8 +265,7 @@ static int32_t fused_plan(const leat_op *op, leati_planner *planner, const leati
   LEATI_OP("RotaryEmbedding", domain_, (version, version), inputs, (1, 1), .param = (number),                        \
            LEATI_TYPES(&leati_type_real, &type_positions), LEATI_ATTRIBUTES(__VA_ARGS__), types,                     \
            .state_size = sizeof(rotary_state), .least_rank = 3, .most_rank = 4, LEATI_KERNELS(LEATI_KERNELS_ROTARY), \
-           .supports = rotary_supports, .create = rotary_create, .infer = rotary_infer, .plan = rotary_plan,         \
-           .reads_view = rotary_reads_view)
+           .create = rotary_create, .infer = rotary_infer, .plan = rotary_plan, .reads_view = rotary_reads_view)
 
 static const leati_op_def ops[] = {
     ROTARY("", 23, (3, 4), ONNX, LEATI_INPUT_TYPES(0, 0, 0, 1), &attribute_interleaved, &attribute_num_heads,

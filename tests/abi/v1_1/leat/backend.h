@@ -786,7 +786,7 @@ typedef struct leat_event_api {
  *   is. A place that is 2^63 elements away or more is outside of the image on its side, and one that is no number
  * before the first element; by reflection either is that of -1.
  * - RotaryEmbedding of com.microsoft counts on from position_ids of one dimension. A position that there are no angles
- *   for is that of the nearest.
+ *   for is that of the nearest. Its attributes scale and is_packed_batching change nothing.
  * - A length of ReverseSequence below 0 is 0, and one beyond the entries their number. LRN takes any size from 1 on.
  * - LSTM, GRU and RNN go on from states that are not rounded between steps, whatever the type; the products of their
  *   inputs may be. A length of sequence_lens that there is not counts as the nearest that there is. Behind the end of a
@@ -1153,7 +1153,10 @@ typedef struct leat_op_api {
    * @param err [out] what went wrong, may be NULL
    * @errors none beside the common ones */
   int32_t (*destroy)(leat_op *op, leat_error *err);
-  /** Computes the shapes and types of the outputs. Reads the data of host inputs only.
+  /** Computes the shapes and types of the outputs. Reads the data of host inputs only. A call, of this or of invoke(),
+   * is of what the operator was created for: inputs have the types of its description, one that is absent there is
+   * absent, and there are at most as many inputs and outputs; exactly as many where leat_op_info allows any number.
+   * Other calls are refused (LEAT_ERROR_INVALID_ARGUMENT).
    * @threads any
    * @param op [in] the operator
    * @param input_count elements of `inputs`
