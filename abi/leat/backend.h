@@ -781,7 +781,8 @@ typedef struct leat_event_api {
  *   without such keys weighs all of them. A number above 0 has the key. Of a mask of 3 batches + 2 numbers the first
  *   count, where the keys of a batch end. Behind the last position of keys and values there are zeros, and a beam of
  *   cache_indirection that there is not counts as the nearest. A bias of MultiHeadAttention is added to queries alone
- *   where keys and values have four dimensions. Attention takes past and attention_bias together.
+ *   where keys and values have four dimensions. Attention takes past and attention_bias together. The output qk has
+ *   scores as they go into the softmax, with all that is added. Without past keys cache_indirection says nothing.
  * - GridSample by cubic convolution takes each element outside of the image as padding_mode has it, wherever the place
  *   is. A place that is 2^63 elements away or more is outside of the image on its side, and one that is no number
  * before the first element; by reflection either is that of -1.

@@ -42,9 +42,13 @@ def side_by_side(x):
     return x.transpose(0, 2, 1, 3).reshape(x.shape[0], x.shape[2], -1)
 
 
+def scores(q, k, added=0.0, scale=None):
+    return np.einsum("bhsd,bhtd->bhst", q, k) * (scale or q.shape[-1] ** -0.5) + added
+
+
 def attend(q, k, v, added=0.0, scale=None):
-    scores = np.einsum("bhsd,bhtd->bhst", q, k) * (scale or q.shape[-1] ** -0.5) + added
-    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    s = scores(q, k, added, scale)
+    weights = np.exp(s - s.max(-1, keepdims=True))
     return side_by_side(weights / weights.sum(-1, keepdims=True) @ v)
 
 
@@ -61,25 +65,25 @@ def behind(past, new):
 
 
 class Case:
-    """One call: `wanted` is what it gives, by float64; `cpu`, whether the CPU provider has it; `host`, inputs that are
-    known when the model is made."""
+    """One call: `wanted` is what it gives, by float64, None where nobody asks; `cpu`, whether the CPU provider has it;
+    `host`, inputs that are known when the model is made."""
 
     def __init__(self, name, operator, inputs, attributes, wanted, cpu=True, host=()):
         self.name, self.operator, self.inputs, self.attributes = name, operator, inputs, attributes
-        self.wanted, self.cpu, self.host = wanted, cpu, host
+        self.outputs = ["" if x is None else f"o{i}" for i, x in enumerate(wanted)]
+        self.wanted, self.cpu, self.host = [x for x in wanted if x is not None], cpu, host
 
     def model(self, floats):
         names = ["" if x is None else f"i{i}" for i, x in enumerate(self.inputs)]
         given = {name: x.astype(floats) if x.dtype == np.float32 else x
                  for name, x in zip(names, self.inputs) if x is not None}
-        outputs = [f"o{i}" for i in range(len(self.wanted))]
-        node = helper.make_node(self.operator, names, outputs, domain="com.microsoft", **self.attributes)
+        node = helper.make_node(self.operator, names, self.outputs, domain="com.microsoft", **self.attributes)
         host = {f"i{i}" for i in self.host}
         graph = helper.make_graph(
             [node], "attention", [helper.make_tensor_value_info(name, TYPES[x.dtype], x.shape)
                                   for name, x in given.items() if name not in host],
             [helper.make_tensor_value_info(name, TYPES[np.dtype(floats)], [None] * x.ndim)
-             for name, x in zip(outputs, self.wanted)],
+             for name, x in zip([name for name in self.outputs if name], self.wanted)],
             [helper.make_tensor(name, TYPES[x.dtype], x.shape, x) for name, x in given.items() if name in host])
         domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=domains, ir_version=9).SerializeToString()
@@ -174,6 +178,14 @@ def multi_head():
                added)
     yield case("apart", [attend(q, k, v)], query, k.astype(np.float32), v.astype(np.float32))
     yield case("apart_with_bias", [attend(qb, k, v), k, v], query, k.astype(np.float32), v.astype(np.float32), bias)
+    added, mask = draw(1, N, S, L), flags(B, L)
+    yield case("scores", [attend(qb, kb, vb, added), None, None, scores(qb, kb, added)], query, key, value, bias, None,
+               added)
+    filtered = np.where(mask > 0, 0, -8.0)[:, None, None]
+    yield case("scores_masked", [attend(q, k, v, filtered), None, None, scores(q, k, filtered)], query, key, value,
+               None, mask, mask_filter_value=-8.0)
+    yield case("scores_of_encoder", [attend(qb, k, v), None, None, scores(qb, k)], query, k.astype(np.float32),
+               v.astype(np.float32), bias)
     qkv = draw(B, S, N, 3, H)
     own = [qkv[:, :, :, i].transpose(0, 2, 1, 3).astype(np.float64) for i in range(3)]
     own_biased = [x + y.reshape(1, N, 1, H) for x, y in zip(own, np.split(bias, 3))]

@@ -37,8 +37,9 @@ JOBS = (
               r'|onnx\.profiling(\.|$)'
               r'|onnx\..*\.oldest$'
               r'|onnx\.release\.oldest'),
-    Job('models', 120, COMPUTING + f'|plugin/(record|submit|streams)/|{PROVIDER}|tests/(models|genai)/|tools/[^/]*$',
-        'ten whole models, in float16, quantised, node by node; language models by onnxruntime-genai',
+    Job('models', 120,
+        COMPUTING + f'|plugin/(record|submit|streams)/|{PROVIDER}|tests/(models|genai|whisper)/|tools/[^/]*$',
+        'ten whole models, in float16, quantised, node by node; language models by onnxruntime-genai, Whisper',
         tests=r'genai\.|models\.(?!((bert|resnet|gpt2)\.dynamo\.sessions4|dispatches)$)'),
     Job('newest', 540, COMPUTING + '|plugin/device/|conformance/|tests/unit/',
         "the whole suite on the newest Mesa, with matrix hardware, guard pages and its layers"),

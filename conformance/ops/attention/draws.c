@@ -187,8 +187,9 @@ static void multi_head(leati_draw *d) {
       past_count(d, &s, room);
     }
   }
-  d->output_count = leati_draw_chance(d, 50) ? 3 : 1;
-  multi_head_attributes(d, s.heads, true);
+  const bool scores = leati_draw_chance(d, 20);
+  d->output_count = scores ? 4 : leati_draw_chance(d, 50) ? 3 : 1;
+  multi_head_attributes(d, s.heads, !scores);
 }
 
 /* An input that is projected. */

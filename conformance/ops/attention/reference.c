@@ -599,6 +599,11 @@ static bool attend_multi_head(leati_ref_node *node, attention *a, const earlier 
     }
     *parts[1 + i] = fresh;
   }
+  if (node->output_count > 3) {
+    a->scores = &node->outputs[3];
+    a->mode = 2;
+    a->k.positions = a->v.positions = keys;
+  }
   done = done && attend_all(node, a);
   for (uint32_t i = 0; i < 3; ++i) {
     leati_ref_tensor_clear(&biased[i]);
@@ -661,7 +666,8 @@ static bool run_multi_head(leati_ref_node *node) {
                  .scale = (double)leati_ref_float(node, "scale", 0)};
   const leati_ref_tensor *key = leati_ref_input(node, 1);
   const leati_ref_tensor *count = leati_ref_input(node, 8);
-  earlier past = {.given = leati_ref_input(node, 6) != NULL, .origins = leati_ref_input(node, 9)};
+  earlier past = {.given = leati_ref_input(node, 6) != NULL};
+  past.origins = past.given ? leati_ref_input(node, 9) : NULL; /* of keys of an encoder it says nothing */
   if (past.given != (leati_ref_input(node, 7) != NULL) ||
       !read_multi_head(node, leati_ref_int(node, "num_heads", 0), &a)) {
     return leati_ref_fail(node, "%s: operands do not go together", node->name);

@@ -45,6 +45,14 @@
       __VA_ARGS__                                                                                             \
     }                                                                                                         \
   }
+/* With scores given back, and keys and values unless these are unwanted: bits of outputs. */
+#define MULTI_HEAD_SCORES(named, unwanted_given, views, attributes_given, ...)                                \
+  {                                                                                                           \
+    .name = "MultiHeadAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .outputs = 4, \
+    .unwanted = unwanted_given, .variants = views, .attributes = attributes_given, .inputs = {                \
+      __VA_ARGS__                                                                                             \
+    }                                                                                                         \
+  }
 /* Attention that projects its input: of com.microsoft. */
 #define PROJECTED_CACHED(named, views, attributes_given, ...)                                                     \
   {                                                                                                               \
@@ -544,6 +552,19 @@ static const leati_op_spec specs[] = {
                F32(2, 9, 32), F32(2, 9, 32), F32(2, 9, 32), ABSENT, I32_RANGE(0, 1, 2, 9, 9), F32(1, 2, 9, 9)),
     MULTI_HEAD("apart", VIEW_TRANSPOSED, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 7, 96), F32(2, 3, 19, 32),
                F32(2, 3, 19, 20)),
+    MULTI_HEAD_SCORES("scores", 3u << 1, ALL_VIEWS, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 17, 96), F32(2, 33, 96),
+                      F32(2, 33, 60)),
+    MULTI_HEAD_SCORES("scores_of_encoder", 3u << 1, VIEW_TRANSPOSED, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 1, 96),
+                      F32(2, 3, 19, 32), F32(2, 3, 19, 20), F32(252), ABSENT, ABSENT, ABSENT, ABSENT,
+                      I32_IS(DIMS(1), 4), I32_RANGE(0, 1, 1, 2, 9)),
+    MULTI_HEAD_SCORES("scores_of_past", 3u << 1, 0, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 1, 96), F32(2, 1, 96),
+                      F32(2, 1, 60), ABSENT, ABSENT, ABSENT, F32(2, 3, 19, 32), F32(2, 3, 19, 20)),
+    MULTI_HEAD_SCORES("scores_masked", 0, VIEW_REVERSED, ATTRIBUTES(A_INT("num_heads", 2), A_FLOAT("scale", 0.3f)),
+                      F32(2, 5, 32), F32(2, 7, 32), F32(2, 7, 32), F32(96), I32_RANGE(0, 1, 2, 16), F32(1, 2, 5, 16),
+                      F32(2, 2, 9, 16), F32(2, 2, 9, 16)),
+    MULTI_HEAD_SCORES("scores_of_beams", 0, 0, ATTRIBUTES(A_INT("num_heads", 2)), F32(4, 1, 32), F32(4, 1, 32),
+                      F32(4, 1, 32), ABSENT, ABSENT, F32(1, 2, 1, 8), F32(4, 2, 12, 16), F32(4, 2, 12, 16),
+                      I32_IS(DIMS(1), 7), I32_RANGE(0, 1, 2, 2, 12)),
     MULTI_HEAD_CACHED("apart_with_bias", 0, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 1, 96), F32(2, 3, 19, 32),
                       F32(2, 3, 19, 20), F32(252)),
     MULTI_HEAD("packed", VIEW_SLICED | VIEW_OFFSET, ATTRIBUTES(A_INT("num_heads", 3)), F32(2, 17, 3, 3, 32)),

@@ -11,6 +11,8 @@
 
 static LEATI_TYPE(type_numbers, "M", LEAT_TYPE_INT32);
 
+#define SCORES 3 /* output: those before the softmax */
+
 enum { QUERY, KEY, VALUE, BIAS, KEY_MASK, ADDED, PAST_KEY, PAST_VALUE, PAST_COUNT, ORIGINS, INPUTS };
 
 #define KEY_MASK_FORMS (1u << LEATI_KEY_MASK_ENDS | 1u << LEATI_KEY_MASK_KEYS | 1u << LEATI_KEY_MASK_SCORES)
@@ -93,7 +95,7 @@ static int32_t multi_head_read(const leat_op *op, const leati_view views[INPUTS]
                             .added = given(views, ADDED),
                             .past = {given(views, PAST_KEY), given(views, PAST_VALUE)},
                             .past_count = -1,
-                            .origins = given(views, ORIGINS),
+                            .origins = given(views, PAST_KEY) != NULL ? given(views, ORIGINS) : NULL,
                             .scale = state->scale,
                             .filter = state->filter,
                             .causal = state->causal};
@@ -117,10 +119,14 @@ static void take_inputs(const leati_call *call, leati_view views[INPUTS]) {
 static int32_t multi_head_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   leati_view views[INPUTS];
   leati_multi_head in;
-  leat_shape shapes[3];
+  leat_shape shapes[4];
+  int64_t keys, room;
   take_inputs(call, views);
   LEATI_TRY(multi_head_read(op, views, &in, err));
   leati_multi_head_infer(&in, &shapes[0], &shapes[1], &shapes[2]);
+  leati_multi_head_positions(&in, &keys, &room);
+  shapes[SCORES] =
+      (leat_shape){.ndim = 4, .dims = {in.q.heads.shape[0], in.q.heads.shape[1], in.q.heads.shape[2], keys}};
   for (uint32_t o = 0; o < call->output_count; ++o) {
     out[o].ndim = shapes[o].ndim;
     memcpy(out[o].dims, shapes[o].dims, sizeof(shapes[o].dims));
@@ -140,6 +146,7 @@ static int32_t multi_head_plan(const leat_op *op, leati_planner *planner, const 
   LEATI_TRY(multi_head_read(op, views, &in, err));
   in.present[0] = leati_output(call, 1);
   in.present[1] = leati_output(call, 2);
+  in.scores = leati_output(call, SCORES);
   return leati_plan_multi_head(planner, &in, &call->outputs[0], err);
 }
 
@@ -150,6 +157,10 @@ static int32_t multi_head_supports(const leati_op_def *def, leat_device *device,
   if (heads < 1 || heads > INT32_MAX) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: num_heads is %" PRId64 "; it is at least 1",
                       def->info.name, heads);
+  }
+  if (desc->output_count > SCORES && leati_attr_int(desc, "unidirectional", 0) != 0) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: the output qk with unidirectional is not supported",
+                      def->info.name);
   }
   const int32_t rank = desc->inputs[QUERY].ndim;
   if (rank == 3) {
@@ -180,13 +191,14 @@ static bool multi_head_reads_view(const leat_op *op, const leati_call *call, uin
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
 static const leati_op_def ops[] = {
-    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (1, INPUTS), (1, 3), .info.flags = LEAT_OP_HEAVY,
+    LEATI_OP("MultiHeadAttention", "com.microsoft", (1, 1), (1, INPUTS), (1, 4), .info.flags = LEAT_OP_HEAVY,
              .info.host_inputs = 1u << PAST_COUNT, LEATI_TYPES(&leati_type_real, &type_numbers),
              LEATI_ATTRIBUTES(&leati_attribute_num_heads, &leati_attribute_projected_scale,
                               &leati_attribute_unidirectional, &leati_attribute_mask_filter_value),
              LEATI_INPUT_TYPES(0, 0, 0, 0, 1, 0, 0, 0, 1, 1), .state_size = sizeof(multi_head_state),
-             LEATI_KERNELS(LEATI_KERNELS_OF_MULTI_HEAD), .supports = multi_head_supports, .create = multi_head_create,
-             .infer = multi_head_infer, .plan = multi_head_plan, .reads_view = multi_head_reads_view),
+             LEATI_KERNELS(LEATI_KERNELS_OF_MULTI_HEAD, LEATI_KERNELS_ATTENTION_SCORES),
+             .supports = multi_head_supports, .create = multi_head_create, .infer = multi_head_infer,
+             .plan = multi_head_plan, .reads_view = multi_head_reads_view),
 };
 
 const leati_op_family leati_multi_head_family = LEATI_FAMILY(ops);

@@ -27,6 +27,8 @@ typedef struct leati_multi_head {
   int64_t past_count;           /**< positions of these that count; -1: all, */
   int64_t room;                 /**< else positions that keys and values have in the end; */
   const leati_view *present[2]; /**< which become these, if they are wanted */
+  const leati_view *scores;     /**< [batches, heads, queries, keys in all], which become those before the softmax, with
+                                     what is added to them, if they are wanted; not with `causal` */
   const leati_view *origins;    /**< of int32, compact, [.., beams, positions]: leati_append::origins */
   float scale;                  /**< 0: by the size of a head */
   float filter;                 /**< is added to the score of a key that the mask does not have */
