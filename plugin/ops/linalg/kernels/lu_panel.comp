@@ -43,6 +43,15 @@ void hold(uint row, uint column, Scalar x) {
   }
 }
 
+// A row, the last column in place of those that the panel has not: all loads at once, which do not wait for each other.
+Scalar[BLOCK] held_row(uint row) {
+  Scalar x[BLOCK];
+  [[unroll]] for (uint column = 0; column < BLOCK; ++column) {
+    x[column] = held(row, min(column, args.columns - 1));
+  }
+  return x;
+}
+
 void main() {
   const uint thread = gl_LocalInvocationIndex;
   matrix = leat_linear_group();
@@ -83,17 +92,17 @@ void main() {
     }
     barrier();
     const uint pivot = largest[0] < Scalar(0) ? k : where[0];  // of nothing but NaN the first
-    // Who has one of the two rows hands it over. A driver may read an element that all threads share for those too that
-    // have left the loop.
-    const uint last = args.columns - 1;
+    // Who has one of the two rows hands it over.
     if (pivot % THREADS == thread) {
-      for (uint column = 0; column < args.columns; ++column) {
-        pivot_row[column] = held(pivot, min(column, last));
+      const Scalar x[BLOCK] = held_row(pivot);
+      [[unroll]] for (uint column = 0; column < BLOCK; ++column) {
+        pivot_row[column] = x[column];
       }
     }
     if (k % THREADS == thread) {
-      for (uint column = 0; column < args.columns; ++column) {
-        upper_row[column] = held(k, min(column, last));
+      const Scalar x[BLOCK] = held_row(k);
+      [[unroll]] for (uint column = 0; column < BLOCK; ++column) {
+        upper_row[column] = x[column];
       }
     }
     barrier();
