@@ -148,7 +148,8 @@ static double off_of(const attention *a, const operand *x, int64_t at) {
  * each score, or each pair of positions, of which the query's own is that of the last keys. */
 static bool counts(const attention *a, const int64_t at[4]) {
   const leati_ref_tensor *x = a->numbers;
-  if (x == NULL || (x->rank == 2 && x->dims[1] == 1)) {
+  /* One number for all keys of a batch is no mask, but that of its only key. */
+  if (x == NULL || (x->rank == 2 && x->dims[1] == 1 && a->k.positions > 1)) {
     return true;
   }
   const int64_t batches = a->q.batch;

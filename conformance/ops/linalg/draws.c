@@ -117,8 +117,8 @@ static void cholesky(leati_draw *d) {
 }
 
 /* The number that an input on the host is. */
-static void number_input(leati_draw *d, int64_t value) {
-  leati_draw_list(d, leati_draw_type(d, "T2"), leati_draw_chance(d, 50) ? 1 : -1, &value);
+static void number_input(leati_draw *d, uint64_t type, int64_t value) {
+  leati_draw_list(d, type, leati_draw_chance(d, 50) ? 1 : -1, &value);
 }
 
 static void dft(leati_draw *d) {
@@ -133,7 +133,7 @@ static void dft(leati_draw *d) {
   leati_draw_input(d, leati_draw_type(d, "T1"), rank, dims);
   const bool has_length = leati_draw_chance(d, 50), has_axis = !old && (front != rank - 2 || leati_draw_chance(d, 50));
   if (has_length) {
-    number_input(d, leati_draw_int(d, 1, 50));
+    number_input(d, leati_draw_type(d, "T2"), leati_draw_int(d, 1, 50));
   } else if (has_axis) {
     leati_draw_absent(d);
   }
@@ -154,7 +154,8 @@ static void stft(leati_draw *d) {
   const uint64_t type = leati_draw_type(d, "T1");
   leati_draw_input(d, type, 3,
                    (const int64_t[3]){leati_draw_int(d, 1, 3), samples, onesided ? 1 : leati_draw_int(d, 1, 2)});
-  number_input(d, leati_draw_int(d, 1, 30));
+  const uint64_t whole = leati_draw_type(d, "T2");
+  number_input(d, whole, leati_draw_int(d, 1, 30));
   const bool has_window = leati_draw_chance(d, 60), has_length = leati_draw_chance(d, 50);
   if (has_window) {
     leati_draw_input(d, type, 1, &length);
@@ -162,7 +163,7 @@ static void stft(leati_draw *d) {
     leati_draw_absent(d);
   }
   if (has_length) {
-    number_input(d, length);
+    number_input(d, whole, length);
   }
   leati_draw_attribute_int(d, "onesided", onesided);
 }

@@ -20,6 +20,16 @@ typedef struct line {
   bool inverse, halved;
 } line;
 
+/* The cosine of `part` turns of `whole`, from 0 to 1, which is 0 at a quarter: an infinity times that is not a number.
+ */
+static double cosine_of(int64_t part, int64_t whole) {
+  return 4 * part == whole || 4 * part == 3 * whole ? 0 : cos(TURN * (double)part / (double)whole);
+}
+
+static double sine_of(int64_t part, int64_t whole) {
+  return 2 * part == whole ? 0 : sin(TURN * (double)part / (double)whole);
+}
+
 /* Sums up one element of the result. Each product of it is off by its factor and rounded, and so are all sums. */
 static void sum_up(const line *l, int64_t bin, double out[2], double bound[2]) {
   const int64_t all = l->halved ? l->size / 2 + 1 : l->size;
@@ -30,9 +40,10 @@ static void sum_up(const line *l, int64_t bin, double out[2], double bound[2]) {
     const int64_t at = (l->first + n * l->step) * l->numbers;
     const double weight = (l->window != NULL ? l->window->f[n] : 1) * (l->halved && n != 0 && 2 * n != l->size ? 2 : 1);
     const double real = weight * l->x->f[at], imaginary = l->numbers == 2 ? weight * l->x->f[at + 1] : 0;
-    const double angle = (l->inverse ? TURN : -TURN) * (double)(n * bin % l->size) / (double)l->size;
-    out[0] += real * cos(angle) - imaginary * sin(angle);
-    out[1] += real * sin(angle) + imaginary * cos(angle);
+    const int64_t part = n * bin % l->size;
+    const double cosine = cosine_of(part, l->size), sine = (l->inverse ? 1 : -1) * sine_of(part, l->size);
+    out[0] += real * cosine - imaginary * sine;
+    out[1] += real * sine + imaginary * cosine;
     magnitude += fabs(real) + fabs(imaginary);
   }
   const double scale = l->inverse ? 1 / (double)l->size : 1;
