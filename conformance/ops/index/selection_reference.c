@@ -188,6 +188,9 @@ static bool overlap(const boxes *all, int64_t i, int64_t j, float allowed) {
 static int64_t suppress(const leati_ref_node *node, int64_t most, float allowed, int64_t *out) {
   const leati_ref_tensor *x = node->inputs[0], *scores = node->inputs[1], *least = leati_ref_input(node, 4);
   const int64_t count = x->dims[1];
+  if (scores->count == 0) {
+    return 0;
+  }
   bool *const dropped = leati_ref_alloc(count + 1, sizeof(*dropped));
   int64_t rows = 0;
   for (int64_t line = 0; line < scores->dims[0] * scores->dims[1]; ++line) {

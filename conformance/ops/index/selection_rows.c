@@ -100,6 +100,7 @@ static const leati_op_spec specs[] = {
     SUPPRESSION("all_of_each", NO_ATTRIBUTES, F32(1, 4, 4), F32(1, 2, 4), LIST(INT64_MAX), ONE(1)),
     SUPPRESSION("none_said", NO_ATTRIBUTES, F32(1, 4, 4), F32(1, 2, 4)),
     SUPPRESSION("no_boxes", NO_ATTRIBUTES, F32(2, 0, 4), F32(2, 3, 0), LIST(9)),
+    SUPPRESSION("no_batches", NO_ATTRIBUTES, F32(0, INT64_C(1) << 42, 4), F32(0, 1, INT64_C(1) << 42), LIST(9)),
     SUPPRESSION("no_classes", NO_ATTRIBUTES, F32(2, 4, 4), F32(2, 0, 4), LIST(9)),
 };
 

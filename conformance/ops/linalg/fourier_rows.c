@@ -46,6 +46,7 @@ static const leati_op_spec specs[] = {
     DFT("two", 20, ATTRIBUTES(INVERSE), F32(3, 2, 2)),
     DFT("first_axis", 20, NO_ATTRIBUTES, F32(9, 4, 2), ABSENT, NUMBER(-3)),
     DFT("many", 20, NO_ATTRIBUTES, F32(1, 1000, 1)),
+    DFT("lines", 20, NO_ATTRIBUTES, F32(10, 512, 1)), /* some dispatches of a software device */
     DFT("rank8", 20, NO_ATTRIBUTES, F32(2, 1, 2, 5, 1, 1, 2, 2), ABSENT, NUMBER(3)),
     DFT("no_lines", 20, NO_ATTRIBUTES, F32(0, 5, 2)),
     {.name = "STFT",

@@ -8,8 +8,8 @@
 #include "core/status.h"
 #include "ops/core/host_kernel.h"
 
-/* Bytes of a result at most: plans have a copy of it. */
-#define BYTES_MAX (UINT64_C(1) << 26)
+/* Bytes of a result at most: plans have a copy of it, with places of 32 bits. */
+#define BYTES_MAX (UINT64_C(1) << 30)
 
 #define INPUTS_MAX 5
 
@@ -19,9 +19,10 @@ static void selection_free(leati_selection *selection) {
   }
 }
 
-/* Makes a view on the host compact: a copy, which `*owned` is then. */
+/* Makes a view on the host compact, and its elements ones that can be read as they are: a copy, which `*owned` is then.
+ */
 static int32_t make_compact(leati_view *view, void **owned, leat_error *err) {
-  if (!view->present || view->compact) {
+  if (!view->present || (view->compact && (uintptr_t)view->data % view->item_size == 0)) {
     return LEAT_OK;
   }
   unsigned char *const bytes = malloc(view->count * view->item_size);
@@ -77,11 +78,6 @@ int32_t leati_selection_infer(const leat_op *op, const leati_call *call, leati_s
   int32_t status = select_compact(op, call, select, &selection, err);
   for (uint32_t o = 0; o < call->output_count && status == LEAT_OK; ++o) {
     out[o] = selection.shapes[o];
-    if (size_of(&out[o]) > BYTES_MAX) {
-      status = leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                          "%s: a result of %" PRIu64 " bytes is not supported; at most %" PRIu64 " are",
-                          leati_op_def_of(op)->info.name, size_of(&out[o]), BYTES_MAX);
-    }
   }
   selection_free(&selection);
   return status;
@@ -94,7 +90,11 @@ int32_t leati_selection_plan(const leat_op *op, leati_planner *planner, const le
   for (uint32_t o = 0; o < call->output_count && status == LEAT_OK; ++o) {
     const leati_view *const output = leati_output(call, o);
     const uint64_t size = size_of(&selection.shapes[o]);
-    if (output != NULL && size > 0) {
+    if (output != NULL && size != output->count * output->item_size) {
+      /* It is as large as it was when shapes were inferred, unless somebody has written to the inputs since. */
+      status = leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: an input changed during the call",
+                          leati_op_def_of(op)->info.name);
+    } else if (output != NULL && size > 0) {
       status = leati_plan_answer_host(planner, output, selection.data[o], (uint32_t)size, err);
     }
   }
@@ -110,6 +110,10 @@ int32_t leati_selection_place(leati_selection *selection, uint32_t o, int32_t nd
   shape->dtype = leati_dtype_of(type);
   const uint64_t size = size_of(shape);
   *out = NULL;
+  if (size > BYTES_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "a result of %" PRIu64 " bytes is not supported; at most %" PRIu64 " are", size, BYTES_MAX);
+  }
   if (size > 0) {
     *out = selection->data[o] = calloc(1, size);
     if (*out == NULL) {

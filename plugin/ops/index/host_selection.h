@@ -21,7 +21,7 @@ typedef struct leati_selection {
 typedef int32_t (*leati_select)(const leat_op *op, const leati_call *call, leati_selection *out, leat_error *err);
 
 /** leati_op_def::infer and plan of such an operator.
- * @errors those of `select`; NOT_SUPPORTED: a result of more than 64 MiB, of which plans would have a copy */
+ * @errors those of `select`; NOT_SUPPORTED: a result of more than 1 GiB, of which plans would have a copy */
 int32_t leati_selection_infer(const leat_op *op, const leati_call *call, leati_select select, leat_shape *out,
                               leat_error *err);
 int32_t leati_selection_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leati_select select,
@@ -29,7 +29,7 @@ int32_t leati_selection_plan(const leat_op *op, leati_planner *planner, const le
 
 /** Sets the shape of output `o` and gives memory for `count` elements of `item_size` bytes, zeros; NULL in `*out` for
  * none.
- * @errors OUT_OF_MEMORY */
+ * @errors OUT_OF_MEMORY, NOT_SUPPORTED: more than 1 GiB */
 int32_t leati_selection_place(leati_selection *selection, uint32_t o, int32_t ndim, const int64_t *dims, uint64_t type,
                               void **out, leat_error *err);
 

@@ -184,13 +184,16 @@ static int32_t suppress_all(suppression *s, const leati_call *call, int64_t *roo
 static int32_t suppression_select(const leat_op *op, const leati_call *call, leati_selection *out, leat_error *err) {
   suppression s;
   LEATI_TRY(suppression_read(op, call, &s, err));
+  void *given = NULL;
+  if (call->inputs[SCORES].count == 0) {
+    return leati_selection_place(out, 0, 2, (const int64_t[]){0, 3}, LEAT_TYPE_INT64, &given, err);
+  }
   int64_t *const room = calloc((size_t)s.count + 1, 3 * sizeof(int64_t));
   if (room == NULL) {
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "NonMaxSuppression: no memory on the host for %" PRId64 " boxes",
                       s.count);
   }
   taken_rows taken = {NULL};
-  void *given = NULL;
   int32_t status = suppress_all(&s, call, room, &taken, err);
   if (status == LEAT_OK) {
     status = leati_selection_place(out, 0, 2, (const int64_t[]){taken.count, 3}, LEAT_TYPE_INT64, &given, err);

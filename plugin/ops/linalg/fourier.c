@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DFT, and STFT, which is that of overlapping pieces of a signal. Each as it is defined: of n elements that is n^2
- * products, without the rounding of several passes. */
+ * products. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "core/status.h"
+#include "device/device.h"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
 #include "ops/core/divider.h"
@@ -17,6 +18,14 @@ static LEATI_TYPE(type_signal, "T1", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_size, "T2", LEAT_TYPE_INT32 | LEAT_TYPE_INT64);
 static LEATI_TYPE(type_axis, "tensor(int64)", LEAT_TYPE_INT64);
 
+/* Elements of a transform at most: a thread sums up as many, some 50 ms. */
+#define ELEMENTS_MAX (INT64_C(1) << 22)
+/* Products of a dispatch, some 100 ms of a device that does 10^12 operations a second, and of one in software some 10;
+ * dispatches at most. */
+#define PRODUCTS (UINT64_C(1) << 35)
+#define PRODUCTS_SOFTWARE (UINT64_C(1) << 22)
+#define DISPATCHES_MAX 4096
+
 enum { DFT_LENGTH = 1, DFT_AXIS = 2, STFT_STEP = 1, STFT_WINDOW = 2, STFT_LENGTH = 3 };
 
 typedef struct fourier_state {
@@ -27,7 +36,7 @@ typedef struct fourier_state {
 /* Argument record of kernels/dft.comp. */
 typedef struct dft_args {
   uint64_t x, window, table, y;
-  uint32_t count, bins, terms, size, inner;
+  uint32_t first, end, bins, terms, size, inner;
   leati_divider per_bins, per_inner;
   int32_t x_outer, x_inner, x_step;
   int32_t y_outer, y_inner, y_step;
@@ -97,9 +106,10 @@ static int32_t set_numbers(const leat_op *op, const leati_view *x, int64_t lengt
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: a transform of %" PRId64 " elements; it has 1 at least",
                       name, t->size);
   }
-  if (t->size > INT32_MAX) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: transforms of 2^31 elements and more are not supported",
-                      name);
+  if (t->size > ELEMENTS_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
+                      "%s: a transform of %" PRId64 " elements; supported: up to %" PRId64, name, t->size,
+                      ELEMENTS_MAX);
   }
   const int64_t all = halved ? t->size / 2 + 1 : t->size;
   t->terms = length < all ? length : all;
@@ -184,7 +194,15 @@ static int32_t plan_transform(const leat_op *op, leati_planner *planner, const t
                                   LEATI_WRITES({&table, &of_table.table})};
   leati_groups_linear(planner->device, (uint64_t)t->size, 256, dispatch.groups);
   LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
-  args->count = (uint32_t)(y->count / (uint64_t)t->given);
+  const uint32_t count = (uint32_t)(y->count / (uint64_t)t->given);
+  const bool software = (planner->device->physical->info.flags & LEAT_DEVICE_SOFTWARE) != 0;
+  const uint64_t products = 2 * (uint64_t)((t->terms + 1) * t->numbers);
+  const uint64_t fits = (software ? PRODUCTS_SOFTWARE : PRODUCTS) / products;
+  const uint32_t each = count < fits ? count : (uint32_t)fits;
+  if (count / each >= DISPATCHES_MAX) {
+    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "%s: %u sums of %" PRId64 " terms are not supported",
+                      leati_op_def_of(op)->info.name, count, t->terms);
+  }
   args->bins = (uint32_t)t->bins;
   args->terms = (uint32_t)t->terms;
   args->size = (uint32_t)t->size;
@@ -204,9 +222,14 @@ static int32_t plan_transform(const leat_op *op, leati_planner *planner, const t
       /* A driver may read the window before it looks at `has_window`. */
       LEATI_READS({x, &args->x}, {window != NULL ? window : x, &args->window}, {&table, &args->table}),
       LEATI_WRITES({y, &args->y}),
-      .multiplications = y->count * (uint64_t)(t->terms * t->numbers)};
-  leati_groups_linear(planner->device, args->count, 64, dispatch.groups);
-  return leati_plan_dispatch(planner, &dispatch, err);
+      .multiplications = each * products};
+  for (args->end = 0; args->end < count;) {
+    args->first = args->end;
+    args->end += count - args->first < each ? count - args->first : each;
+    leati_groups_linear(planner->device, args->end - args->first, 64, dispatch.groups);
+    LEATI_TRY(leati_plan_dispatch(planner, &dispatch, err));
+  }
+  return LEAT_OK;
 }
 
 static int32_t dft_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {

@@ -8,7 +8,7 @@
 layout(local_size_x = 64) in;
 struct Args {
   uint64_t x, window, table, y; // the window is read where there is one; y is compact but for what strides say
-  uint count;                   // elements of the result, each of one number or two
+  uint first, end;              // elements of the result, each of one number or two, that this dispatch gives
   uint bins;                    // of a line
   uint terms;                   // elements of a line that are summed up
   uint size;                    // of the table: steps of a turn
@@ -26,8 +26,8 @@ struct Args {
 LEAT_ARGS
 
 void main() {
-  const uint at = leat_linear_group() * 64 + gl_LocalInvocationIndex;
-  if (at >= args.count) {
+  const uint at = args.first + leat_linear_group() * 64 + gl_LocalInvocationIndex;
+  if (at >= args.end) {
     return;
   }
   const uint line = divide(at, args.per_bins), bin = at - line * args.bins;
