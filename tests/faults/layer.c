@@ -111,7 +111,8 @@ static bool understood = true;
 static size_t pipeline_bytes;
 
 static atomic_ulong counts[FN_COUNT];
-static atomic_bool came, lost;
+static atomic_bool came;
+static void *_Atomic lost; /* the loader's table of the device that was lost */
 
 static void read_fault(void) {
   const char *const text = getenv("FAULT"), *const bytes = getenv("FAULT_PIPELINE_BYTES");
@@ -150,17 +151,18 @@ __attribute__((destructor)) static void write_counts(void) {
   (void)fclose(file);
 }
 
-/* Counts a call; whether it is the one that fails, or one of a device that was lost. `*out`: what it returns then. */
-static bool fails(function which, bool notices_loss, VkResult *out) {
+/* Counts a call of what a device has, or of none (NULL); whether it is the one that fails, or one of a device that was
+ * lost. `*out`: what it returns then. */
+static bool fails(function which, const void *handle, bool notices_loss, VkResult *out) {
   const unsigned long number = atomic_fetch_add(&counts[which], 1) + 1;
   if (which != faulty || number != faulty_number) {
     *out = VK_ERROR_DEVICE_LOST;
-    return notices_loss && atomic_load(&lost);
+    return notices_loss && atomic_load(&lost) == chain_loader_of(handle);
   }
   atomic_store(&came, true);
   *out = faulty_result == SKIP ? VK_SUCCESS : faulty_result;
-  if (faulty_result == VK_ERROR_DEVICE_LOST) {
-    atomic_store(&lost, true);
+  if (faulty_result == VK_ERROR_DEVICE_LOST && handle != NULL) {
+    atomic_store(&lost, chain_loader_of(handle));
   }
   if (faulty_result == DELAY) {
     (void)nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
@@ -214,17 +216,17 @@ static instance *instance_of(const void *handle) {
   return found;
 }
 
-#define DEFINE(name, parameters, arguments, notices)                                                 \
-  static VKAPI_ATTR VkResult VKAPI_CALL own_##name parameters {                                      \
-    VkResult result;                                                                                 \
-    return fails(FN_##name, notices, &result) ? result : device_of((const void *)h)->name arguments; \
+#define DEFINE(name, parameters, arguments, notices)                                                                  \
+  static VKAPI_ATTR VkResult VKAPI_CALL own_##name parameters {                                                       \
+    VkResult result;                                                                                                  \
+    return fails(FN_##name, (const void *)h, notices, &result) ? result : device_of((const void *)h)->name arguments; \
   }
 FUNCTIONS(DEFINE)
 #undef DEFINE
 
 static VKAPI_ATTR void VKAPI_CALL own_dispatch(VkCommandBuffer h, uint32_t x, uint32_t y, uint32_t z) {
   VkResult result;
-  if (!fails(FN_CmdDispatch, false, &result)) {
+  if (!fails(FN_CmdDispatch, (const void *)h, false, &result)) {
     device_of((const void *)h)->dispatch(h, x, y, z);
   }
 }
@@ -250,7 +252,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL own_create_device(VkPhysicalDevice physica
   chain_of_device(info, &get_instance, &get);
   const PFN_vkCreateDevice create = (PFN_vkCreateDevice)get_instance(instance_of(physical)->handle, "vkCreateDevice");
   VkResult result;
-  if (fails(FN_CreateDevice, false, &result)) {
+  if (fails(FN_CreateDevice, NULL, false, &result)) {
     return result;
   }
   device *const made = calloc(1, sizeof(*made));
