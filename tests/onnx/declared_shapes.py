@@ -28,7 +28,9 @@ def model(nodes, inputs, outputs, constants, declared=()):
     graph = helper.make_graph(nodes, "declared", inputs, outputs,
                               [numpy_helper.from_array(each, name) for name, each in constants.items()],
                               value_info=declared)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", 1)],
+        ir_version=IR_VERSION)
 
 
 def growing_state():
@@ -50,7 +52,8 @@ def growing_state():
 def from_others():
     """The size of what another provider makes, as it was while the model was traced, of what a fused subgraph takes."""
     return model([
-        node("Compress", ["x", "keep"], ["some"], axis=0),
+        node("Compress", ["x", "keep"], ["kept"], axis=0),
+        node("Scaler", ["kept"], ["some"], domain="ai.onnx.ml", offset=[0.0], scale=[1.0]),
         node("MatMul", ["some", "weight"], ["product"]),
         node("Sigmoid", ["product"], ["o"]),
     ], [value("x", FLOAT, ["b", WIDTH]), value("keep", BOOL, ["b"])], [value("o", FLOAT, ["k", WIDTH])],

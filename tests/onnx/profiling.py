@@ -42,20 +42,20 @@ CUT, SHIFT = 2, 10000
 def model(prefix, kinds=("MatMul", "Tanh", "Softmax", "Exp")):
     """Nodes of which each is a kernel of its own, and a node in their middle that Leat leaves to the CPU."""
     nodes, at = [], "x"
-    for kind in (*kinds, "Compress", "Sigmoid"):
+    for kind in (*kinds, "Scaler", "Sigmoid"):
         name = f"{prefix}{kind}"
-        more = {"MatMul": ["weight"], "Compress": ["keep"]}.get(kind, [])
-        attributes = {"axis": 1} if kind == "Compress" else {}
+        more = ["weight"] if kind == "MatMul" else []
+        attributes = {"domain": "ai.onnx.ml", "offset": [0.0], "scale": [1.0]} if kind == "Scaler" else {}
         nodes.append(helper.make_node(kind, [at, *more], [f"{kind}_out"], name, **attributes))
         at = f"{kind}_out"
     weight = np.random.default_rng(len(prefix)).uniform(-1, 1, (WIDTH, WIDTH)).astype(np.float32)
     graph = helper.make_graph(
         nodes, "profiled", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", WIDTH])],
         [helper.make_tensor_value_info(at, TensorProto.FLOAT, [None, None])],
-        [onnx.numpy_helper.from_array(weight, "weight"),
-         onnx.numpy_helper.from_array(np.arange(WIDTH) % 2 == 0, "keep")])
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return made.SerializeToString(), [n.name for n in nodes if n.op_type != "Compress"]
+        [onnx.numpy_helper.from_array(weight, "weight")])
+    made = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)], ir_version=8)
+    return made.SerializeToString(), [n.name for n in nodes if n.op_type != "Scaler"]
 
 
 class Profiled(unittest.TestCase):

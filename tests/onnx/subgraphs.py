@@ -45,7 +45,6 @@ class Model:
         self.constant("weight", numbers.uniform(-0.5, 0.5, (WIDTH, WIDTH)).astype(np.float32))
         self.constant("scale", np.ones(WIDTH, np.float32))
         self.constant("bias", numbers.uniform(-1, 1, WIDTH).astype(np.float32))
-        self.constant("keep", np.ones(WIDTH, np.bool_))
         self.constant("halves", np.array([-1, 2, WIDTH // 2], np.int64))
         self.constant("rows", np.array([-1, WIDTH], np.int64))
         self.constant("one", np.array([[1]], np.float32))
@@ -168,7 +167,7 @@ class Model:
         at = self.value()
         if self.random.random() < others:
             made = self.random.choice((
-                lambda: self.node("Compress", [at, "keep"], axis=1),
+                lambda: self.node("Scaler", [at], domain="ai.onnx.ml", offset=[0.0], scale=[1.0]),
                 lambda: self.condition(at),
                 lambda: self.loop(at),
             ))()
@@ -199,7 +198,9 @@ class Model:
         graph = helper.make_graph(
             self.nodes, "mixture", float_rows + [helper.make_tensor_value_info("flag", TensorProto.BOOL, [])],
             [helper.make_tensor_value_info(v, TensorProto.FLOAT, [None, None]) for v in outputs], self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=IR_VERSION)
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", self.opset), helper.make_opsetid("ai.onnx.ml", 1)],
+            ir_version=IR_VERSION)
         onnx.checker.check_model(model)
         return model.SerializeToString()
 

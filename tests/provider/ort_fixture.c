@@ -137,28 +137,45 @@ static size_t split_names(char *text, const char *out[NAMES_MAX]) {
   return count;
 }
 
-void ort_model_node(ort_model *model, const char *type, const char *name, const char *inputs, const char *outputs,
-                    const char *attribute, int64_t value) {
+/* The attributes are released. */
+static void add_node(ort_model *model, const char *domain, const char *type, const char *name, const char *inputs,
+                     const char *outputs, OrtOpAttr **attributes, size_t attribute_count) {
   const ort_fixture *fixture = model->fixture;
   char *texts[] = {strdup(inputs), strdup(outputs)};
   const char *input_names[NAMES_MAX];
   const char *output_names[NAMES_MAX];
   size_t input_count = split_names(texts[0], input_names);
   size_t output_count = split_names(texts[1], output_names);
+  OrtNode *node = NULL;
+  ort_fixture_check(fixture,
+                    fixture->editor->CreateNode(type, domain, name, input_names, input_count, output_names,
+                                                output_count, attributes, attribute_count, &node),
+                    name);
+  ort_fixture_check(fixture, fixture->editor->AddNodeToGraph(model->graph, node), name);
+  for (size_t i = 0; i < attribute_count; ++i) {
+    fixture->ort->ReleaseOpAttr(attributes[i]);
+  }
+  free(texts[0]);
+  free(texts[1]);
+}
+
+void ort_model_node(ort_model *model, const char *type, const char *name, const char *inputs, const char *outputs,
+                    const char *attribute, int64_t value) {
+  const ort_fixture *fixture = model->fixture;
   OrtOpAttr *attributes[1] = {NULL};
   if (attribute != NULL) {
     ort_fixture_check(fixture, fixture->ort->CreateOpAttr(attribute, &value, 1, ORT_OP_ATTR_INT, &attributes[0]), name);
   }
-  OrtNode *node = NULL;
-  ort_fixture_check(
-      fixture,
-      fixture->editor->CreateNode(type, "", name, input_names, input_count, output_names, output_count,
-                                  attribute != NULL ? attributes : NULL, attribute != NULL ? 1 : 0, &node),
-      name);
-  ort_fixture_check(fixture, fixture->editor->AddNodeToGraph(model->graph, node), name);
-  fixture->ort->ReleaseOpAttr(attributes[0]);
-  free(texts[0]);
-  free(texts[1]);
+  add_node(model, "", type, name, inputs, outputs, attribute != NULL ? attributes : NULL, attribute != NULL);
+}
+
+void ort_model_foreign(ort_model *model, const char *name, const char *input, const char *output) {
+  const ort_fixture *fixture = model->fixture;
+  const float zero = 0, one = 1;
+  OrtOpAttr *attributes[2];
+  ort_fixture_check(fixture, fixture->ort->CreateOpAttr("offset", &zero, 1, ORT_OP_ATTR_FLOATS, &attributes[0]), name);
+  ort_fixture_check(fixture, fixture->ort->CreateOpAttr("scale", &one, 1, ORT_OP_ATTR_FLOATS, &attributes[1]), name);
+  add_node(model, "ai.onnx.ml", "Scaler", name, input, output, attributes, 2);
 }
 
 /* ---- Sessions -----------------------------------------------------------------------------------------------------
@@ -184,14 +201,14 @@ static OrtStatus *session_options(const ort_fixture *fixture, const ort_session_
 
 OrtStatus *ort_model_session(ort_model *model, const ort_session_request *request, OrtSession **out) {
   const ort_fixture *fixture = model->fixture;
-  const char *domain = "";
-  const int opset = 17;
+  const char *const domains[] = {"", "ai.onnx.ml"};
+  const int opsets[] = {17, 1};
   OrtModel *made = NULL;
   ort_fixture_check(fixture, fixture->editor->SetGraphInputs(model->graph, model->inputs, model->input_count),
                     "inputs");
   ort_fixture_check(fixture, fixture->editor->SetGraphOutputs(model->graph, model->outputs, model->output_count),
                     "outputs");
-  ort_fixture_check(fixture, fixture->editor->CreateModel(&domain, &opset, 1, &made), "CreateModel");
+  ort_fixture_check(fixture, fixture->editor->CreateModel((const char **)domains, opsets, 2, &made), "CreateModel");
   ort_fixture_check(fixture, fixture->editor->AddGraphToModel(made, model->graph), "AddGraphToModel");
   OrtSessionOptions *options = NULL;
   OrtStatus *status = session_options(fixture, request, &options);

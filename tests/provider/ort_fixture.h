@@ -60,6 +60,8 @@ void ort_model_constant(ort_model *model, const char *name, ONNXTensorElementDat
 /** A node. Names are separated by blanks, "-" is an absent input; `attribute` is one integer attribute, or NULL. */
 void ort_model_node(ort_model *model, const char *type, const char *name, const char *inputs, const char *outputs,
                     const char *attribute, int64_t value);
+/** A node that gives the float32 that it takes, of an operator that Leat lacks: Scaler of ai.onnx.ml. */
+void ort_model_foreign(ort_model *model, const char *name, const char *input, const char *output);
 
 /** Where a session runs, and what it is told. */
 typedef struct ort_session_request {

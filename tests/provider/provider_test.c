@@ -335,7 +335,7 @@ static void test_shape_arithmetic_stays_on_the_host(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
-/* y = neg(unique(relu(x))): the output of Unique has a shape that depends on its data, which is not Leat's. */
+/* y = neg(another provider's(unique(relu(x)))): what Unique gives has a shape that depends on its data. */
 static unsigned run_unique(OrtSession *session, unsigned seed) {
   const int64_t dims[] = {8};
   float x[8];
@@ -385,11 +385,13 @@ static void test_other_providers_nodes_in_between(void **state) {
   ort_model_input(&model, "x", FLOAT, x_dims, 1);
   ort_model_output(&model, "y", FLOAT, y_dims, 1);
   ort_model_node(&model, "Relu", "relu", "x", "a", NULL, 0);
-  ort_model_node(&model, "Unique", "unique", "a", "b", NULL, 0);
+  ort_model_node(&model, "Unique", "unique", "a", "c", NULL, 0);
+  ort_model_foreign(&model, "foreign", "c", "b");
   ort_model_node(&model, "Neg", "neg", "b", "y", NULL, 0);
   OrtSession *session = session_of(&model);
   assert_true(on_leat(session, "relu"));
-  assert_false(on_leat(session, "unique"));
+  assert_true(on_leat(session, "unique"));
+  assert_false(on_leat(session, "foreign"));
   assert_true(on_leat(session, "neg"));
   for (unsigned seed = 0; seed < 256; seed += 51) {
     assert_int_equal(run_unique(session, seed), 0);

@@ -57,17 +57,18 @@ static bool run_compress(leati_ref_node *node) {
   if (!read_slices(node, &s)) {
     return false;
   }
-  if (condition->rank != 1 || condition->count > s.count) {
-    return leati_ref_fail(node, "Compress: more conditions than slices");
+  if (condition->rank != 1) {
+    return leati_ref_fail(node, "Compress: conditions have one dimension");
   }
+  const int64_t asked = condition->count < s.count ? condition->count : s.count;
   int64_t taken = 0;
-  for (int64_t k = 0; k < condition->count; ++k) {
+  for (int64_t k = 0; k < asked; ++k) {
     taken += condition->i[k] != 0;
   }
   s.dims[s.axis] = taken;
   leati_ref_tensor_init(&node->outputs[0], s.x->type, s.rank, s.dims);
   int64_t to = 0;
-  for (int64_t k = 0; k < condition->count; ++k) {
+  for (int64_t k = 0; k < asked; ++k) {
     if (condition->i[k] != 0) {
       copy_slice(&s, k, &node->outputs[0], taken, to++);
     }

@@ -11,7 +11,7 @@
 #define TYPES_FLOATING (LEATI_TYPES_REAL | LEAT_TYPE_FLOAT64)
 
 /* Bytes of a result at most: plans have a copy of it. */
-#define BYTES_MAX (INT64_C(1) << 26)
+#define BYTES_MAX (INT64_C(1) << 30)
 
 /* Whether an element is not zero. -0 is, so the sign of floats, the highest bit of their last byte, does not count. */
 static bool is_set(const leati_view *x, const unsigned char *element) {

@@ -76,9 +76,11 @@ def main():
          [("shape", numpy.array([2, 3]))])
     # Never the same twice, so that every run after the reference is wrong; Leat lacks the second operator.
     save("dice",
-         [node("RandomNormalLike", ["x"], ["t"], "throw"), node("Unique", ["t"], ["y"], "keep", sorted=0)],
+         [node("RandomNormalLike", ["x"], ["t"], "throw"),
+          node("Scaler", ["t"], ["y"], "keep", domain="ai.onnx.ml", offset=[0.0], scale=[1.0])],
          [("x", TensorProto.FLOAT, [8])],
-         [("y", TensorProto.FLOAT, [None])])
+         [("y", TensorProto.FLOAT, [8])],
+         domains=(("", OPSET), ("ai.onnx.ml", 1)))
     # A loop of 2^62 rounds: a run that does not end in anybody's lifetime.
     flag = helper.make_tensor_value_info("go", TensorProto.BOOL, [])
     step = helper.make_graph(
