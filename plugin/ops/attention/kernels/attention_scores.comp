@@ -16,8 +16,10 @@ float product_of(uint64_t q, uint64_t k) {
   float sum = 0;
   for (uint e = 0; e < args.depth; e += 4) {
     [[unroll]] for (uint j = 0; j < 4; ++j) {
+      // A driver may read an element of the query, which all threads share, before it looks at the condition.
+      const int at = int(min(e + j, args.depth - 1));
       if (e + j < args.depth) {
-        sum = fma(ELEMENT(q, int(e + j) * args.q_strides[3]), ELEMENT(k, int(e + j) * args.k_strides[3]), sum);
+        sum = fma(ELEMENT(q, at * args.q_strides[3]), ELEMENT(k, at * args.k_strides[3]), sum);
       }
     }
   }
