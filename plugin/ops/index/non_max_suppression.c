@@ -193,7 +193,7 @@ static int32_t suppression_select(const leat_op *op, const leati_call *call, lea
     return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "NonMaxSuppression: no memory on the host for %" PRId64 " boxes",
                       s.count);
   }
-  taken_rows taken = {NULL};
+  taken_rows taken = {.rows = NULL};
   int32_t status = suppress_all(&s, call, room, &taken, err);
   if (status == LEAT_OK) {
     status = leati_selection_place(out, 0, 2, (const int64_t[]){taken.count, 3}, LEAT_TYPE_INT64, &given, err);
