@@ -164,7 +164,7 @@ static int32_t unique_select(const leat_op *op, const leati_call *call, leati_se
   }
   slices all = {
       .x = x, .count = dims[axis], .outer = leati_product(dims, 0, axis), .inner = leati_product(dims, axis + 1, rank)};
-  found f = {NULL};
+  found f = {.orders = NULL};
   int32_t status = LEAT_OK;
   if (all.outer * all.inner == 0) {
     status = leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Unique: slices without elements are not supported");
