@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/graphs.h"
+#include "bench/kinds.h"
 #include "bench/measure_kernels.h"
 #include "bench/work.h"
 #include "fault.h"
@@ -141,6 +142,20 @@ static gboolean measure_linear(leati_bench *b, GError **error) {
   const line lines[] = {{"host to host", NULL, &leati_linear_task, &host, most},
                         {"on the device", NULL, &leati_linear_task, &resident, most}};
   return measure_on_floor(b, "linear", lines, 2, b->threads, error);
+}
+
+/* ---- kinds ------------------------------------------------------------------------------------------------------- */
+
+static gboolean measure_kinds(leati_bench *b, GError **error) {
+  gboolean well = TRUE;
+  for (guint k = 0; well && k < leati_bench_kind_count(); ++k) {
+    leati_bench_kind_work work;
+    leati_bench_kind_work_init(&work, &b->rig, leati_bench_kind_at(k));
+    const line l = {leati_bench_kind_name(work.kind), NULL, &leati_bench_kind_task, &work, 0};
+    well = measure_lines(b, "kinds", &l, 1, b->threads, NULL, error);
+    leati_bench_kind_work_clear(&work);
+  }
+  return well;
 }
 
 /* ---- depth ------------------------------------------------------------------------------------------------------- */
@@ -742,6 +757,8 @@ const leati_measurement leati_measurements[] = {
     {"flat", "growth of memory over many runs that allocate and free", FALSE, measure_flat},
     {"locks", "the pool's lookup in each run, and what single calls cost, from one thread", FALSE, measure_locks},
     {"alloc", "allocating and freeing 64 KiB, beside the driver's own", FALSE, measure_alloc},
+    {"kinds", "operators that a backend may be tempted to run behind a lock, from many threads; only if named", TRUE,
+     measure_kinds},
     {"kernels", "single operators at large and at model sizes, each run after the one before; only if named", TRUE,
      leati_measure_kernels},
     {NULL, NULL, FALSE, NULL}};
