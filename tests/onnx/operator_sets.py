@@ -6,8 +6,10 @@ with the CPU provider's results. All nodes must run on Leat.
 usage: operator_sets.py LIBRARY [--models N] [--seed S] [--keep DIR] [--only STEP]
 
 LIBRARY is libleat_onnxruntime.so. Of each pair of models one is optimised by ONNX Runtime, which fuses and folds; of
-the other each node runs. Shapes are few, so that models share kernels. Exit status: 0, or 1 if a model is wrong or a
-node runs elsewhere, 77 if there is no device.
+the other each node runs. Shapes are few, so that models share kernels. A step such as Less, Floor or ArgMax can make
+another value of what is rounded in another way: an element is not compared where the CPU provider too gives other
+values once each node's result is a little off. Exit status: 0, or 1 if a model is wrong, a node runs elsewhere, or more
+than one model in a hundred has such elements, 77 if there is no device.
 """
 import argparse
 import os
@@ -28,6 +30,10 @@ CHANNELS, SIDE = 4, 6
 SETS = range(7, 25)
 # As subgraphs.py.
 TOLERANCE = 2.0**-10
+# What a node's result is off by, of itself and of 1: sixteen times what a result of float32 is rounded by.
+NOISE = 2.0**-20
+# Of so many draws.
+NOISES = 16
 
 
 class Model:
@@ -354,8 +360,50 @@ def session(model, devices, optimised):
     return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def complaint(content, devices, seed, opset, elsewhere):
-    """What is wrong with a model, or None."""
+def noisy(content, put, numbers):
+    """The model with a little added to each node's floats, in proportion and beside it; for inputs of these shapes."""
+    model = onnx.load_from_string(content)
+    inferred = onnx.shape_inference.infer_shapes(model).graph
+    values = {value.name: value for value in [*inferred.value_info, *inferred.output]
+              if value.type.tensor_type.elem_type == TensorProto.FLOAT}
+    told = onnx.load_from_string(content)
+    del told.graph.output[:]
+    told.graph.output.extend(values.values())
+    found = dict(zip(values, session(told.SerializeToString(), None, False).run(None, put)))
+    nodes = []
+    for node in model.graph.node:
+        made = [name for name in node.output if name in values]
+        node.output[:] = [name + ".exact" if name in values else name for name in node.output]
+        nodes.append(node)
+        for name in made:
+            for part, middle in (("factor", 1), ("term", 0)):
+                noise = middle + numbers.uniform(-NOISE, NOISE, found[name].shape)
+                model.graph.initializer.append(onnx.numpy_helper.from_array(noise.astype(np.float32), f"{name}.{part}"))
+            nodes.append(helper.make_node("Mul", [name + ".exact", name + ".factor"], [name + ".near"]))
+            nodes.append(helper.make_node("Add", [name + ".near", name + ".term"], [name]))
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    return model.SerializeToString()
+
+
+def near(got, want):
+    """Which elements are the same within the tolerance."""
+    scale = max(np.abs(want[np.isfinite(want)]).max(initial=0), 1)
+    return np.isclose(got, want, rtol=TOLERANCE, atol=TOLERANCE * scale, equal_nan=True)
+
+
+def settled(content, put, wants):
+    """Which elements of each output stay what they are when nodes are a little off."""
+    kept = [np.ones(want.shape, bool) for want in wants]
+    numbers = np.random.default_rng(0)
+    for _ in range(NOISES):
+        for place, got in enumerate(session(noisy(content, put, numbers), None, False).run(None, put)):
+            kept[place] &= near(got, wants[place])
+    return kept
+
+
+def complaint(content, devices, seed, opset, elsewhere, unsettled):
+    """What is wrong with a model, or None; counts in `unsettled` models with elements that are not compared."""
     ours, cpu = (session(content, where, seed % 2) for where in (devices, None))
     for part in ours.get_provider_graph_assignment_info():
         if part.ep_name != "LeatExecutionProvider":
@@ -363,11 +411,15 @@ def complaint(content, devices, seed, opset, elsewhere):
     for images in (2, 1):
         x = np.random.default_rng(seed * 1000 + images).uniform(-2, 2, (images, CHANNELS, SIDE, SIDE))
         put = {"x": x.astype(np.float32)}
-        for got, want in zip(ours.run(None, put), cpu.run(None, put)):
-            scale = max(np.abs(want[np.isfinite(want)]).max(initial=0), 1)
-            if got.shape != want.shape or not np.allclose(got, want, rtol=TOLERANCE, atol=TOLERANCE * scale,
-                                                          equal_nan=True):
-                return "other values than the CPU provider's"
+        gots, wants = ours.run(None, put), cpu.run(None, put)
+        if any(got.shape != want.shape for got, want in zip(gots, wants)):
+            return "other shapes than the CPU provider's"
+        if all(near(got, want).all() for got, want in zip(gots, wants)):
+            continue
+        unsettled[seed] += 1
+        kept = settled(content, put, wants)
+        if not all(near(got, want)[keep].all() for got, want, keep in zip(gots, wants, kept)):
+            return "other values than the CPU provider's"
     return None
 
 
@@ -382,14 +434,14 @@ def main():
     ort.set_default_logger_severity(4)
     devices = on_leat.devices(wanted.library)
     steps = [step for step in Model.STEPS if wanted.only in (None, step.__name__)]
-    wrong, elsewhere = 0, Counter()
+    wrong, elsewhere, unsettled = 0, Counter(), Counter()
     for seed in range(wanted.seed, wanted.seed + wanted.models):
         model = Model(seed)
         for _ in range(model.random.randrange(1, 7)):
             model.values.append(model.random.choice(steps)(model, model.random.choice(model.values[-2:])))
         try:
             content = model.finish()
-            why = complaint(content, devices, seed, model.set, elsewhere)
+            why = complaint(content, devices, seed, model.set, elsewhere, unsettled)
         except Exception as error:  # whatever ONNX Runtime raises
             why = str(error)
         if why:
@@ -400,8 +452,9 @@ def main():
                     file.write(content)
     for (operator, opset), count in sorted(elsewhere.items()):
         print(f"{operator} of set {opset} runs elsewhere, in {count} nodes")
-    print(f"{wanted.models} models, {wrong} wrong, {sum(elsewhere.values())} nodes elsewhere")
-    return 1 if wrong or elsewhere else 0
+    print(f"{wanted.models} models, {wrong} wrong, {sum(elsewhere.values())} nodes elsewhere; in {len(unsettled)} the "
+          "CPU provider's rounding decides an element")
+    return 1 if wrong or elsewhere or len(unsettled) > max(1, wanted.models // 100) else 0
 
 
 if __name__ == "__main__":
