@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs NonZero through ONNX Runtime with Leat and compares with its CPU provider.
+"""Runs NonZero, Compress and Unique through ONNX Runtime with Leat and compares with its CPU provider.
 
 usage: nonzero.py LIBRARY
 
 LIBRARY is libleat_onnxruntime.so. Positions as TorchScript exports them, of what follows from a shape: all nodes must
-run on Leat, as one graph. Of what the device computes, and of what is fed, whose places only a Run knows. Exit status:
-0, or 1 if a result is wrong, 77 if there is no device.
+run on Leat, as one graph. Of what the device computes, and of what is fed, whose places only a Run knows. Of scalars,
+conditions of any shape and slices without elements. Exit status: 0, or 1 if a result is wrong, 77 if there is no
+device.
 """
 import sys
 
@@ -47,6 +48,40 @@ def positions():
                      ("Add", ["rows", "x"], ["y"], {})], TensorProto.FLOAT, ["n", 8])
 
 
+def edges():
+    """Nodes on inputs of shapes that are rare, and these inputs. Of slices without elements along axis 0 the CPU
+    provider's Unique ends the process."""
+    whole, yes, no = np.arange(6, dtype=np.float32).reshape(3, 2), np.array(True), np.array(False)
+    some = np.array([[True, False], [False, True]])
+    return [("NonZero", [np.array(2, np.float32)], 1, {}), ("NonZero", [np.array(0, np.float32)], 1, {}),
+            *[("Compress", [whole, condition], 1, attributes) for condition in (yes, no, some)
+              for attributes in ({}, {"axis": 0}, {"axis": -1})],
+            ("Compress", [np.array(5, np.float32), yes], 1, {}),
+            *[("Unique", [np.zeros(shape, np.float32)], 4, {"axis": axis, "sorted": in_order})
+              for shape, axis in (((0, 3), 1), ((3, 0), 1), ((2, 0, 3), 1)) for in_order in (0, 1)]]
+
+
+def wrong_edges(on):
+    """How many of them are wrong."""
+    wrong = 0
+    for name, puts, outputs, attributes in edges():
+        names = [f"i{k}" for k in range(len(puts))], [f"o{k}" for k in range(outputs)]
+        kinds = [helper.np_dtype_to_tensor_dtype(each.dtype) for each in puts]
+        results = [TensorProto.INT64 if k > 0 or name == "NonZero" else kinds[0] for k in range(outputs)]
+        described = [[helper.make_tensor_value_info(each, kind, None) for each, kind in zip(*pair)]
+                     for pair in ((names[0], kinds), (names[1], results))]
+        graph = helper.make_graph([helper.make_node(name, *names, **attributes)], "edge", *described)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)],
+                                  ir_version=IR_VERSION).SerializeToString()
+        feeds = dict(zip(names[0], puts))
+        found = on_leat.session(model, on).run(None, feeds)
+        expected = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)
+        if any(a.dtype != b.dtype or not np.array_equal(a, b) for a, b in zip(found, expected)):
+            print(f"{name} {attributes} of {puts}: {found} instead of {expected}")
+            wrong += 1
+    return wrong
+
+
 def main():
     on = on_leat.devices_of_command_line(__doc__)
     models = {
@@ -69,7 +104,8 @@ def main():
             if found.dtype != expected.dtype or not np.array_equal(found, expected):
                 print(f"{name}: {rows} rows: {found} instead of {expected}")
                 wrong += 1
-    print(f"{len(models)} models, {wrong} wrong results")
+    wrong += wrong_edges(on)
+    print(f"{len(models) + len(edges())} models, {wrong} wrong results")
     sys.exit(wrong != 0)
 
 

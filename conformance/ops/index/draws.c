@@ -242,7 +242,7 @@ static void reverse_sequence(leati_draw *d) {
 static void nonzero(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
-  leati_draw_tensor *x = leati_draw_any(d, "T", 1, 6, &rank, dims);
+  leati_draw_tensor *x = leati_draw_any(d, "T", 0, 6, &rank, dims);
   for (int64_t k = 0; k < x->count; ++k) {
     if (leati_draw_chance(d, 50)) {
       leati_draw_set(x, k, 0);
@@ -253,15 +253,15 @@ static void nonzero(leati_draw *d) {
 static void compress(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
-  leati_draw_any(d, "T", 1, 6, &rank, dims);
+  leati_draw_any(d, "T", 0, 6, &rank, dims);
   int64_t conditions = leati_draw_count(rank, dims);
-  if (leati_draw_chance(d, 70)) {
+  if (rank > 0 && leati_draw_chance(d, 70)) {
     const int64_t axis = leati_draw_axis(d, rank);
     leati_draw_attribute_int(d, "axis", axis);
     conditions = dims[leati_draw_front(axis, rank)];
   }
   conditions = leati_draw_chance(d, 80) ? conditions : leati_draw_int(d, 0, conditions);
-  leati_draw_input(d, LEAT_TYPE_BOOL, 1, &conditions);
+  leati_draw_input(d, LEAT_TYPE_BOOL, leati_draw_chance(d, 90) ? 1 : 0, &conditions);
 }
 
 /* Few numbers, so that some are there more than once. */

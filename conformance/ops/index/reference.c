@@ -317,7 +317,7 @@ static bool run_running(leati_ref_node *node) {
 static bool run_nonzero(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0];
   const bool is_float = leati_ref_type_is_float(x->type);
-  int64_t dims[2] = {x->rank, 0};
+  int64_t dims[2] = {x->rank > 0 ? x->rank : 1, 0};
   for (int64_t k = 0; k < x->count; ++k) {
     dims[1] += is_float ? x->f[k] != 0 : x->i[k] != 0;
   }

@@ -352,6 +352,7 @@ static const leati_op_spec specs[] = {
     CASE("NonZero", "uint8", 13, NO_ATTRIBUTES, U8_RANGE(0, 1, 7, 3)),
     OTHER_TYPES(NONZERO_OF),
     CASE("NonZero", "nothing", 13, NO_ATTRIBUTES, I64_RANGE(0, 0, 3, 4)),
+    CASE("NonZero", "scalar", 13, NO_ATTRIBUTES, F32_IS(NO_DIMS, 2)),
     CASE("NonZero", "empty", 13, NO_ATTRIBUTES, F32(3, 0)),
     CASE("NonZero", "rank8", 13, NO_ATTRIBUTES, BOOLS(3, 2, 1, 2, 2, 1, 2, 3)),
 

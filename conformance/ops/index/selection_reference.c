@@ -57,9 +57,6 @@ static bool run_compress(leati_ref_node *node) {
   if (!read_slices(node, &s)) {
     return false;
   }
-  if (condition->rank != 1) {
-    return leati_ref_fail(node, "Compress: conditions have one dimension");
-  }
   const int64_t asked = condition->count < s.count ? condition->count : s.count;
   int64_t taken = 0;
   for (int64_t k = 0; k < asked; ++k) {
@@ -102,9 +99,6 @@ static bool run_unique(leati_ref_node *node) {
   slices s;
   if (!read_slices(node, &s)) {
     return false;
-  }
-  if (s.outer * s.inner == 0) {
-    return leati_ref_fail(node, "Unique: slices of nothing");
   }
   int64_t *const firsts = leati_ref_alloc(s.count + 1, sizeof(*firsts));
   int64_t *const places = leati_ref_alloc(s.count + 1, sizeof(*places));

@@ -32,6 +32,10 @@ static const leati_op_spec specs[] = {
     CASE("Compress", "flat", 11, NO_ATTRIBUTES, F32(3, 5, 2), BOOLS(30)),
     CASE("Compress", "many_conditions", 11, ATTRIBUTES(A_INT("axis", 1)), F32(3, 5, 2), BOOLS(9)),
     CASE("Compress", "few_conditions", 11, NO_ATTRIBUTES, F32(3, 5, 2), BOOLS(7)),
+    CASE("Compress", "matrix_of_conditions", 11, ATTRIBUTES(A_INT("axis", 0)), F32(3, 5),
+         BOOLS_ARE(DIMS(2, 2), 1, 0, 1, 1)),
+    CASE("Compress", "one_condition", 11, ATTRIBUTES(A_INT("axis", -1)), F32(3, 5), BOOLS_ARE(NO_DIMS, 1)),
+    CASE("Compress", "scalar", 11, NO_ATTRIBUTES, F32_SCALAR, BOOLS_ARE(NO_DIMS, 1)),
     CASE("Compress", "nothing", 11, ATTRIBUTES(A_INT("axis", 0)), F32(3, 5), BOOLS_ARE(DIMS(3), 0, 0, 0)),
     CASE("Compress", "no_conditions", 11, ATTRIBUTES(A_INT("axis", 0)), F32(3, 5), BOOLS(0)),
     CASE("Compress", "empty", 11, ATTRIBUTES(A_INT("axis", 0)), F32(3, 0), BOOLS_ARE(DIMS(3), 1, 0, 1)),
@@ -62,6 +66,8 @@ static const leati_op_spec specs[] = {
     UNIQUE("one", 4, NO_ATTRIBUTES, F32(1)),
     UNIQUE("scalar", 4, NO_ATTRIBUTES, F32_SCALAR),
     UNIQUE("empty", 4, NO_ATTRIBUTES, F32(0)),
+    UNIQUE("empty_slices", 4, ATTRIBUTES(A_INT("axis", 0)), F32(3, 0)),
+    UNIQUE("empty_slices_unsorted", 4, ATTRIBUTES(A_INT("axis", 1), A_INT("sorted", 0)), F32(0, 3, 2)),
     UNIQUE("empty_axis", 4, ATTRIBUTES(A_INT("axis", 0)), F32(0, 3)),
     UNIQUE("int64", 4, NO_ATTRIBUTES, I64_RANGE(-9, 9, 50)),
     UNIQUE("int64_ends", 4, NO_ATTRIBUTES, I64_IS(DIMS(5), INT64_MIN, INT64_MAX, -1, 0, INT64_MIN)),
@@ -122,8 +128,15 @@ static const leati_refusal wrong_compress[] = {
 static const leati_refusals refusals_of_compress = {
     .sound = &sound_compress, .wrong = wrong_compress, .wrong_count = G_N_ELEMENTS(wrong_compress)};
 
+static const leati_op_spec sound_unique = UNIQUE("sound", 1, NO_ATTRIBUTES, F32_IS(DIMS(1, 2), 1, 2));
+static const leati_refusal wrong_unique[] = {
+    {A_INT("axis", 2)}, {A_INT("axis", -3)}, {A_INT("axis", INT64_MIN)}, {A_FLOAT("sorted", 1)}};
+static const leati_refusals refusals_of_unique = {
+    .sound = &sound_unique, .wrong = wrong_unique, .wrong_count = G_N_ELEMENTS(wrong_unique)};
+
 static const leat_case hostile[] = {{REFUSALS("NonMaxSuppression", "refused", &refusals_of_suppression)},
-                                    {REFUSALS("Compress", "refused", &refusals_of_compress)}};
+                                    {REFUSALS("Compress", "refused", &refusals_of_compress)},
+                                    {REFUSALS("Unique", "refused", &refusals_of_unique)}};
 
 void leati_rows_selection(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));

@@ -15,6 +15,7 @@ _Static_assert(LEATI_OVERLAPS_MANY >= LEATI_INLINE_ARGUMENTS, "of calls with man
 
 int32_t leati_arguments_begin(const leat_op *op, leati_arguments *a, uint32_t input_count, uint32_t output_count,
                               leat_error *err) {
+  a->inferred.what = NULL;
   if (input_count <= LEATI_INLINE_ARGUMENTS && output_count <= LEATI_INLINE_ARGUMENTS) {
     a->memory = NULL;
     a->inputs = a->inline_inputs;
@@ -36,11 +37,20 @@ int32_t leati_arguments_begin(const leat_op *op, leati_arguments *a, uint32_t in
       .output_count = output_count,
       .inputs = a->inputs,
       .outputs = a->outputs,
+      .inferred = &a->inferred,
   };
   return LEAT_OK;
 }
 
+static void release_inferred(leati_inferred *inferred) {
+  if (inferred->what != NULL) {
+    inferred->release(inferred->what);
+    inferred->what = NULL;
+  }
+}
+
 void leati_arguments_end(leati_arguments *a) {
+  release_inferred(&a->inferred);
   if (a->memory != NULL) {
     leati_free(a->memory);
   }
@@ -86,6 +96,7 @@ int32_t leati_arguments_infer(const leat_op *op, leati_arguments *a, leat_error 
       shape->dtype = leati_dtype_of(type);
     }
   }
+  release_inferred(&a->inferred);
   return op->def->infer(op, &a->call, a->shapes, err);
 }
 

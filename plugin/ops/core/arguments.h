@@ -14,6 +14,7 @@ typedef struct leati_arguments {
   leati_view *inputs, *outputs;
   leat_shape *shapes; /**< of the outputs, as inferred */
   void *memory;       /**< NULL: the arrays below are used */
+  leati_inferred inferred;
   leati_view inline_inputs[LEATI_INLINE_ARGUMENTS], inline_outputs[LEATI_INLINE_ARGUMENTS];
   leat_shape inline_shapes[LEATI_INLINE_ARGUMENTS];
 } leati_arguments;

@@ -20,12 +20,20 @@
 /** Arguments of an operator that are handed over on the caller's stack; operators with more get them from the heap. */
 #define LEATI_INLINE_ARGUMENTS 16
 
+/** What infer() computed that plan() of the same call goes on with, so that it is done once: for operators that give
+ * outputs on the host, whose plan() follows their infer() with the same call. Others may be planned without. */
+typedef struct leati_inferred {
+  void *what; /**< NULL: nothing */
+  void (*release)(void *what);
+} leati_inferred;
+
 /** The arguments of one call. */
 typedef struct leati_call {
   uint32_t input_count, output_count;
   const leati_view *inputs;  /**< absent ones have present == false; trailing absent ones may be missing altogether */
   const leati_view *outputs; /**< plan only; those below info.min_outputs are there, others have present == false
                                 where they are not wanted */
+  leati_inferred *inferred;  /**< released with the call, and before its shapes are inferred again */
 } leati_call;
 
 /** Type constraints of one operator at most. */

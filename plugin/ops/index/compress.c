@@ -35,12 +35,9 @@ static int32_t compress_select(const leat_op *op, const leati_call *call, leati_
     LEATI_TRY(leati_axis(state->axis, rank, &axis, err));
     memcpy(dims, x->shape, (size_t)rank * sizeof(dims[0]));
   }
-  if (condition->ndim != 1) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "Compress: the condition has %d dimensions; it has 1",
-                      condition->ndim);
-  }
-  /* Of slices that are not there nothing is asked, as in ONNX Runtime. */
-  const int64_t size = dims[axis], asked = condition->shape[0] < size ? condition->shape[0] : size;
+  /* Of slices that are not there nothing is asked, and conditions of any shape are taken in their order, as in ONNX
+   * Runtime. */
+  const int64_t size = dims[axis], asked = (int64_t)condition->count < size ? (int64_t)condition->count : size;
   int64_t count = 0;
   for (int64_t k = 0; k < asked; ++k) {
     count += taken[k] != 0;
@@ -50,12 +47,14 @@ static int32_t compress_select(const leat_op *op, const leati_call *call, leati_
   dims[axis] = count;
   LEATI_TRY(leati_selection_place(out, 0, rank, dims, x->type, (void **)&to, err));
   for (uint64_t o = 0; o < outer && to != NULL; ++o) {
-    for (int64_t k = 0; k < asked; ++k) {
+    int64_t found = 0;
+    for (int64_t k = 0; k < asked && found < count; ++k) {
       if (taken[k] != 0) {
-        memcpy(to, (const unsigned char *)x->data + (o * (uint64_t)size + (uint64_t)k) * inner, inner);
-        to += inner;
+        memcpy(to + (uint64_t)found++ * inner,
+               (const unsigned char *)x->data + (o * (uint64_t)size + (uint64_t)k) * inner, inner);
       }
     }
+    to += (uint64_t)count * inner;
   }
   return LEAT_OK;
 }
@@ -64,15 +63,11 @@ static int32_t compress_infer(const leat_op *op, const leati_call *call, leat_sh
   return leati_selection_infer(op, call, compress_select, out, err);
 }
 
-static int32_t compress_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  return leati_selection_plan(op, planner, call, compress_select, err);
-}
-
 static const leati_op_def ops[] = {
     LEATI_OP("Compress", "", (9, 28), (2, 2), (1, 1), .info.host_inputs = 3, .info.host_outputs = 1,
              LEATI_TYPES(&leati_type_moved, &type_condition), LEATI_ATTRIBUTES(&leati_attribute_axis),
-             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(compress_state), .least_rank = 1, .create = compress_create,
-             .infer = compress_infer, .plan = compress_plan),
+             LEATI_INPUT_TYPES(0, 1), .state_size = sizeof(compress_state), .create = compress_create,
+             .infer = compress_infer, .plan = leati_selection_plan),
 };
 
 const leati_op_family leati_compress_family = LEATI_FAMILY(ops);

@@ -13,10 +13,11 @@
 
 #define INPUTS_MAX 5
 
-static void selection_free(leati_selection *selection) {
+static void selection_free(void *selection) {
   for (uint32_t o = 0; o < LEATI_ANSWER_MAX; ++o) {
-    free(selection->data[o]);
+    free(((leati_selection *)selection)->data[o]);
   }
+  free(selection);
 }
 
 /* Makes a view on the host compact, and its elements ones that can be read as they are: a copy, which `*owned` is then.
@@ -74,32 +75,31 @@ static uint64_t size_of(const leat_shape *shape) {
 
 int32_t leati_selection_infer(const leat_op *op, const leati_call *call, leati_select select, leat_shape *out,
                               leat_error *err) {
-  leati_selection selection = {.data = {NULL}};
-  int32_t status = select_compact(op, call, select, &selection, err);
-  for (uint32_t o = 0; o < call->output_count && status == LEAT_OK; ++o) {
-    out[o] = selection.shapes[o];
+  const char *const name = leati_op_def_of(op)->info.name;
+  leati_selection *const selection = calloc(1, sizeof(*selection));
+  if (selection == NULL) {
+    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%s: no memory on the host", name);
   }
-  selection_free(&selection);
-  return status;
+  selection->op = name;
+  *call->inferred = (leati_inferred){.what = selection, .release = selection_free};
+  LEATI_TRY(select_compact(op, call, select, selection, err));
+  for (uint32_t o = 0; o < call->output_count; ++o) {
+    out[o] = selection->shapes[o];
+  }
+  return LEAT_OK;
 }
 
-int32_t leati_selection_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leati_select select,
-                             leat_error *err) {
-  leati_selection selection = {.data = {NULL}};
-  int32_t status = select_compact(op, call, select, &selection, err);
-  for (uint32_t o = 0; o < call->output_count && status == LEAT_OK; ++o) {
+int32_t leati_selection_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  (void)op;
+  const leati_selection *const selection = call->inferred->what;
+  for (uint32_t o = 0; o < call->output_count; ++o) {
     const leati_view *const output = leati_output(call, o);
-    const uint64_t size = size_of(&selection.shapes[o]);
-    if (output != NULL && size != output->count * output->item_size) {
-      /* It is as large as it was when shapes were inferred, unless somebody has written to the inputs since. */
-      status = leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: an input changed during the call",
-                          leati_op_def_of(op)->info.name);
-    } else if (output != NULL && size > 0) {
-      status = leati_plan_answer_host(planner, output, selection.data[o], (uint32_t)size, err);
+    const uint64_t size = size_of(&selection->shapes[o]);
+    if (output != NULL && size > 0) {
+      LEATI_TRY(leati_plan_answer_host(planner, output, selection->data[o], (uint32_t)size, err));
     }
   }
-  selection_free(&selection);
-  return status;
+  return LEAT_OK;
 }
 
 int32_t leati_selection_place(leati_selection *selection, uint32_t o, int32_t ndim, const int64_t *dims, uint64_t type,
@@ -112,12 +112,14 @@ int32_t leati_selection_place(leati_selection *selection, uint32_t o, int32_t nd
   *out = NULL;
   if (size > BYTES_MAX) {
     return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                      "a result of %" PRIu64 " bytes is not supported; at most %" PRIu64 " are", size, BYTES_MAX);
+                      "%s: a result of %" PRIu64 " bytes is not supported; at most %" PRIu64 " are", selection->op,
+                      size, BYTES_MAX);
   }
   if (size > 0) {
     *out = selection->data[o] = calloc(1, size);
     if (*out == NULL) {
-      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no memory on the host for a result of %" PRIu64 " bytes", size);
+      return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%s: no memory on the host for a result of %" PRIu64 " bytes",
+                        selection->op, size);
     }
   }
   return LEAT_OK;

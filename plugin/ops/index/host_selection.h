@@ -10,25 +10,26 @@
 #include "ops/core/planner.h"
 
 /** What an operator selects. `shapes[o]` has the rank, sizes and dtype of output `o`, `data[o]` its elements, compact,
- * from malloc(); NULL: it has none, or nobody asked. */
+ * from malloc(); NULL: it has none. */
 typedef struct leati_selection {
+  const char *op; /**< its name, for messages */
   leat_shape shapes[LEATI_ANSWER_MAX];
   void *data[LEATI_ANSWER_MAX];
 } leati_selection;
 
-/** Selects. `call` has compact inputs. What is in `out` when it fails is freed by the caller.
+/** Selects. `call` has compact inputs, which another thread may write to meanwhile: what is read twice may differ, and
+ * must not lead outside of what was taken for a result. What is in `out` when it fails is freed by the caller.
  * @errors OUT_OF_MEMORY, INVALID_ARGUMENT: inputs that do not go together */
 typedef int32_t (*leati_select)(const leat_op *op, const leati_call *call, leati_selection *out, leat_error *err);
 
-/** leati_op_def::infer and plan of such an operator.
+/** leati_op_def::infer of such an operator, which selects, and plan(), which gives what infer() of the same call
+ * selected.
  * @errors those of `select`; NOT_SUPPORTED: a result of more than 1 GiB, of which plans would have a copy */
 int32_t leati_selection_infer(const leat_op *op, const leati_call *call, leati_select select, leat_shape *out,
                               leat_error *err);
-int32_t leati_selection_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leati_select select,
-                             leat_error *err);
+int32_t leati_selection_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err);
 
-/** Sets the shape of output `o` and gives memory for `count` elements of `item_size` bytes, zeros; NULL in `*out` for
- * none.
+/** Sets the shape of output `o` and gives memory for its elements, zeros; NULL in `*out` for none.
  * @errors OUT_OF_MEMORY, NOT_SUPPORTED: more than 1 GiB */
 int32_t leati_selection_place(leati_selection *selection, uint32_t o, int32_t ndim, const int64_t *dims, uint64_t type,
                               void **out, leat_error *err);

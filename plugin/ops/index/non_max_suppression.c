@@ -210,16 +210,12 @@ static int32_t suppression_infer(const leat_op *op, const leati_call *call, leat
   return leati_selection_infer(op, call, suppression_select, out, err);
 }
 
-static int32_t suppression_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  return leati_selection_plan(op, planner, call, suppression_select, err);
-}
-
 static const leati_op_def ops[] = {
     LEATI_OP("NonMaxSuppression", "", (10, 11), (2, 5), (1, 1), .info.host_inputs = 31, .info.host_outputs = 1,
              LEATI_TYPES(&type_boxes, &leati_type_int64), LEATI_ATTRIBUTES(&attribute_center_point_box),
              LEATI_INPUT_TYPES(0, 0, 1, 0, 0), LEATI_OUTPUT_TYPES(1), .state_size = sizeof(suppression_state),
              .supports = suppression_supports, .create = suppression_create, .infer = suppression_infer,
-             .plan = suppression_plan),
+             .plan = leati_selection_plan),
 };
 
 const leati_op_family leati_non_max_suppression_family = LEATI_FAMILY(ops);

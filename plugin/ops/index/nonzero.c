@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NonZero. How many elements are not zero is the shape of the result, which must be known before anything is launched:
- * so the tensor is read on the host, and the places are given there. */
-#include <inttypes.h>
-#include <stdlib.h>
-
+/* NonZero: where the elements are that are not zero. */
 #include "core/status.h"
 #include "ops/core/host_kernel.h"
-#include "ops/core/planner.h"
+#include "ops/index/host_selection.h"
 
 #define TYPES_FLOATING (LEATI_TYPES_REAL | LEAT_TYPE_FLOAT64)
-
-/* Bytes of a result at most: plans have a copy of it. */
-#define BYTES_MAX (INT64_C(1) << 30)
 
 /* Whether an element is not zero. -0 is, so the sign of floats, the highest bit of their last byte, does not count. */
 static bool is_set(const leati_view *x, const unsigned char *element) {
@@ -24,71 +17,39 @@ static bool is_set(const leati_view *x, const unsigned char *element) {
   return (element[last] & ((x->type & TYPES_FLOATING) != 0 ? 0x7f : 0xff)) != 0;
 }
 
-/* Counts the elements that are not zero, and puts the position of the nth in each dimension d to `out[d * count + n]`,
- * if `out` is there. */
-static int64_t find_places(const leati_view *x, int64_t *out, int64_t count) {
-  leati_host_walk walk;
-  int64_t found = 0;
-  leati_host_walk_begin(&walk, x, 1);
-  for (int32_t d = 0; d < x->ndim; ++d) {
-    walk.strides[0][d] = x->strides[d];
-  }
+/* Output 0 has a row for each dimension, of a scalar one row, with the positions there of all that are not zero. */
+static int32_t nonzero_select(const leat_op *op, const leati_call *call, leati_selection *out, leat_error *err) {
+  (void)op;
+  const leati_view *const x = &call->inputs[0];
+  int64_t dims[2] = {x->ndim > 0 ? x->ndim : 1, 0};
   for (uint64_t i = 0; i < x->count; ++i) {
-    if (is_set(x, (const unsigned char *)x->data + walk.at[0] * (int64_t)x->item_size)) {
-      for (int32_t d = 0; out != NULL && d < x->ndim; ++d) {
-        out[d * count + found] = walk.position[d];
+    dims[1] += is_set(x, leati_host_at(x, i));
+  }
+  void *given;
+  LEATI_TRY(leati_selection_place(out, 0, 2, dims, LEAT_TYPE_INT64, &given, err));
+  leati_host_walk walk;
+  leati_host_walk_begin(&walk, x, 0);
+  int64_t found = 0;
+  for (uint64_t i = 0; i < x->count && found < dims[1]; ++i) {
+    if (is_set(x, leati_host_at(x, i))) {
+      for (int32_t d = 0; d < x->ndim; ++d) {
+        ((int64_t *)given)[d * dims[1] + found] = walk.position[d];
       }
       ++found;
     }
     leati_host_walk_next(&walk);
   }
-  return found;
-}
-
-static int32_t nonzero_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
-  (void)op;
-  const leati_view *const x = &call->inputs[0];
-  const int64_t count = find_places(x, NULL, 0);
-  if (count > BYTES_MAX / (int64_t)sizeof(int64_t) / x->ndim) {
-    return leati_fail(err, LEAT_ERROR_NOT_SUPPORTED,
-                      "NonZero: %" PRId64 " elements of rank %d are not zero; supported: results of up to %" PRId64
-                      " bytes",
-                      count, x->ndim, BYTES_MAX);
-  }
-  out->ndim = 2;
-  out->dims[0] = x->ndim;
-  out->dims[1] = count;
-  out->dtype = leati_dtype_of(LEAT_TYPE_INT64);
   return LEAT_OK;
 }
 
-static int32_t nonzero_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  (void)op;
-  const leati_view *const places = &call->outputs[0];
-  const uint32_t size = (uint32_t)(places->count * sizeof(int64_t));
-  if (size == 0) {
-    return LEAT_OK;
-  }
-  int64_t *const bytes = malloc(size);
-  if (bytes == NULL) {
-    return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "NonZero: no memory on the host for %u bytes", size);
-  }
-  (void)find_places(&call->inputs[0], bytes, places->shape[1]);
-  const int32_t status = leati_plan_answer_host(planner, places, bytes, size, err);
-  free(bytes);
-  return status;
-}
-
-static void nonzero_evaluate(const leat_op *op, const leati_call *call, uint32_t o) {
-  (void)op;
-  const leati_view *const places = &call->outputs[o];
-  (void)find_places(&call->inputs[0], (int64_t *)places->data, places->shape[1]);
+static int32_t nonzero_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+  return leati_selection_infer(op, call, nonzero_select, out, err);
 }
 
 static const leati_op_def ops[] = {
-    LEATI_OP("NonZero", "", (9, 13), (1, 1), (1, 1), LEATI_EVALUATED(0, LEATI_EVALUATED_ALL, nonzero_evaluate),
+    LEATI_OP("NonZero", "", (9, 13), (1, 1), (1, 1), .info.flags = LEAT_OP_EVALUATED | LEAT_OP_EVALUATED_FLOAT32,
              .info.host_inputs = 1, .info.host_outputs = 1, LEATI_TYPES(&leati_type_moved, &leati_type_int64),
-             LEATI_OUTPUT_TYPES(1), .least_rank = 1, .infer = nonzero_infer, .plan = nonzero_plan),
+             LEATI_OUTPUT_TYPES(1), .infer = nonzero_infer, .plan = leati_selection_plan),
 };
 
 const leati_op_family leati_nonzero_family = LEATI_FAMILY(ops);

@@ -139,15 +139,18 @@ static int32_t give_values(const slices *all, const found *f, int64_t groups, in
   return LEAT_OK;
 }
 
-static int32_t give_numbers(const slices *all, const found *f, int64_t groups, leati_selection *out, leat_error *err) {
-  for (uint32_t o = FIRSTS; o < OUTPUTS; ++o) {
-    const int64_t count = o == INVERSE ? all->count : groups;
-    void *given;
-    LEATI_TRY(leati_selection_place(out, o, 1, &count, LEAT_TYPE_INT64, &given, err));
-    int64_t *const to = given;
-    for (int64_t i = 0; i < count; ++i) {
-      to[i] = o == FIRSTS ? f->firsts[f->places[i]] : o == COUNTS ? f->counts[f->places[i]] : f->rank[f->group[i]];
-    }
+/* Gives the others; `inverse`: room for the group of each slice. */
+static int32_t give_numbers(const slices *all, const found *f, int64_t groups, int64_t *inverse, leati_selection *out,
+                            leat_error *err) {
+  void *firsts, *counts;
+  LEATI_TRY(leati_selection_place(out, FIRSTS, 1, &groups, LEAT_TYPE_INT64, &firsts, err));
+  LEATI_TRY(leati_selection_place(out, COUNTS, 1, &groups, LEAT_TYPE_INT64, &counts, err));
+  for (int64_t g = 0; g < groups; ++g) {
+    ((int64_t *)firsts)[g] = f->firsts[f->places[g]];
+    ((int64_t *)counts)[g] = f->counts[f->places[g]];
+  }
+  for (int64_t s = 0; s < all->count; ++s) {
+    inverse[s] = f->rank[f->group[s]];
   }
   return LEAT_OK;
 }
@@ -165,18 +168,16 @@ static int32_t unique_select(const leat_op *op, const leati_call *call, leati_se
   slices all = {
       .x = x, .count = dims[axis], .outer = leati_product(dims, 0, axis), .inner = leati_product(dims, axis + 1, rank)};
   found f = {.orders = NULL};
-  int32_t status = LEAT_OK;
-  if (all.outer * all.inner == 0) {
-    status = leati_fail(err, LEAT_ERROR_NOT_SUPPORTED, "Unique: slices without elements are not supported");
-  } else {
-    status = found_alloc(&f, &all, err);
-  }
+  /* The longest of the numbers comes first: it bounds how many slices there are, which without elements are many. */
+  void *inverse;
+  LEATI_TRY(leati_selection_place(out, INVERSE, 1, &all.count, LEAT_TYPE_INT64, &inverse, err));
+  int32_t status = found_alloc(&f, &all, err);
   if (status == LEAT_OK) {
     const int64_t groups = find_groups(state, &all, &f);
     dims[axis] = groups;
     status = give_values(&all, &f, groups, rank, dims, out, err);
     if (status == LEAT_OK) {
-      status = give_numbers(&all, &f, groups, out, err);
+      status = give_numbers(&all, &f, groups, inverse, out, err);
     }
   }
   found_free(&f);
@@ -187,15 +188,12 @@ static int32_t unique_infer(const leat_op *op, const leati_call *call, leat_shap
   return leati_selection_infer(op, call, unique_select, out, err);
 }
 
-static int32_t unique_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  return leati_selection_plan(op, planner, call, unique_select, err);
-}
-
 static const leati_op_def ops[] = {
     LEATI_OP("Unique", "", (11, 28), (1, 1), (1, OUTPUTS), .info.host_inputs = 1, .info.host_outputs = 15,
              LEATI_TYPES(&leati_type_moved, &leati_type_int64),
              LEATI_ATTRIBUTES(&leati_attribute_axis, &attribute_sorted), LEATI_OUTPUT_TYPES(0, 1, 1, 1),
-             .state_size = sizeof(unique_state), .create = unique_create, .infer = unique_infer, .plan = unique_plan),
+             .state_size = sizeof(unique_state), .create = unique_create, .infer = unique_infer,
+             .plan = leati_selection_plan),
 };
 
 const leati_op_family leati_unique_family = LEATI_FAMILY(ops);
