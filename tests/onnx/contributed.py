@@ -173,8 +173,16 @@ def q_linear_conv(rng):
                    pads=[1, 1, 1, 1], kernel_shape=[3, 3])
 
 
-CASES = [q_attention, q_embed_layer_normalization, matmul_bnb4, gather_block_quantized, gather_nd, moved, elementwise,
-         relative_position_bias, q_linear_conv]
+def nhwc_max_pool(rng):
+    for dtype, shape, attributes in [
+            (np.uint8, (2, 7, 9, 8), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
+            (np.int8, (1, 6, 5, 3), {"kernel_shape": [2, 3], "dilations": [2, 1], "ceil_mode": 1}),
+            (np.int8, (2, 11, 5), {"kernel_shape": [4], "auto_pad": "SAME_UPPER"})]:
+        yield Case("NhwcMaxPool", {"x": any_bytes(rng, dtype, *shape)}, [dtype], 0, **attributes)
+
+
+CASES = [nhwc_max_pool, q_attention, q_embed_layer_normalization, matmul_bnb4, gather_block_quantized, gather_nd, moved,
+         elementwise, relative_position_bias, q_linear_conv]
 
 
 def outputs_of_cpu(model, feeds):

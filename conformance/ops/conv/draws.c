@@ -203,6 +203,7 @@ static void pool(leati_draw *d) {
   const int32_t spatial = (int32_t)leati_draw_int(d, 1, 3);
   int64_t x[5] = {leati_draw_int(d, d->empty ? 0 : 1, 2), leati_draw_int(d, d->empty ? 0 : 1, 3)};
   int64_t kernel[3];
+  x[1] *= leati_draw_chance(d, 20) ? 4 : 1; /* of so many channels some may be moved at once */
   draw_windows(d, spatial, x + 2, kernel);
   leati_draw_input(d, leati_draw_type(d, "T"), spatial + 2, x);
   leati_draw_attribute_int(d, "p", leati_draw_int(d, 1, 4));
@@ -232,8 +233,18 @@ static void col2im(leati_draw *d) {
   leati_draw_attribute_ints(d, "pads", 2 * spatial, pads);
 }
 
-static void qlinear_pool(leati_draw *d) {
+static void nhwc_pool(leati_draw *d) {
   pool(d);
+  put_channels_last(&d->inputs[0]);
+}
+
+static void qlinear_pool(leati_draw *d) {
+  const bool last = leati_draw_chance(d, 50);
+  leati_draw_attribute_int(d, "channels_last", last);
+  pool(d);
+  if (last) {
+    put_channels_last(&d->inputs[0]);
+  }
   leati_draw_make_bytes(d);
 }
 
@@ -249,6 +260,7 @@ const leati_draw_entry leati_draws_conv[] = {
     {"conv", "", "MaxPool AveragePool LpPool", NULL, pool},
     {"conv", "", "Col2Im", NULL, col2im},
     {"conv", "", "GlobalAveragePool GlobalMaxPool", "*3-5", NULL},
+    {"conv", LEAT_MICROSOFT, "NhwcMaxPool", NULL, nhwc_pool},
     {"conv", LEAT_MICROSOFT, "QLinearAveragePool", NULL, qlinear_pool},
     {"conv", LEAT_MICROSOFT, "QLinearGlobalAveragePool", "*3-5", leati_draw_make_bytes},
     {NULL, NULL, NULL, NULL, NULL},

@@ -6,6 +6,7 @@
 
 #include "ops/core/bound.h"
 #include "ops/core/node.h"
+#include "ops/core/turned_image.h"
 #include "ops/elementwise/epilogue.h"
 #include "ops/quantize/reference.h"
 
@@ -165,35 +166,17 @@ static bool run_conv(leati_ref_node *node) {
   return convolve(node) && leati_ref_epilogue(node, leati_ref_input(node, 3));
 }
 
-/* The same image with its channels in dimension 1, which it has last; or `back`. */
-static void turn_image(const leati_ref_tensor *x, bool back, leati_ref_tensor *out) {
-  const int64_t channels = x->dims[back ? 1 : x->rank - 1];
-  int64_t dims[LEAT_MAX_RANK] = {x->dims[0]}, pixels = 1;
-  for (int32_t d = 1; d < x->rank - 1; ++d) {
-    const int64_t size = x->dims[back ? d + 1 : d];
-    dims[back ? d : d + 1] = size;
-    pixels *= size;
-  }
-  dims[back ? x->rank - 1 : 1] = channels;
-  leati_ref_tensor_init(out, x->type, x->rank, dims);
-  for (int64_t k = 0; k < x->count; ++k) {
-    const int64_t image = k / (channels * pixels) * channels * pixels, channel = k % (channels * pixels) / pixels;
-    const int64_t last = image + k % pixels * channels + channel;
-    leati_ref_tensor_copy_element(out, back ? last : k, x, back ? k : last);
-  }
-}
-
 static bool run_nhwc_conv(leati_ref_node *node) {
   leati_ref_tensor x = {0}, w = {0}, residual = {0};
   leati_ref_node part = *node;
   /* Its weights are in the same layout, those of NhwcFusedConv are not. */
   const bool turns = strcmp(node->name, "NhwcConv") == 0;
   if (turns) {
-    turn_image(node->inputs[1], false, &w);
+    leati_ref_turn_image(node->inputs[1], false, &w);
   }
-  turn_image(node->inputs[0], false, &x);
+  leati_ref_turn_image(node->inputs[0], false, &x);
   if (leati_ref_input(node, 3) != NULL) {
-    turn_image(node->inputs[3], false, &residual);
+    leati_ref_turn_image(node->inputs[3], false, &residual);
   }
   const leati_ref_tensor *const inputs[] = {&x, turns ? &w : node->inputs[1], leati_ref_input(node, 2),
                                             residual.f != NULL ? &residual : NULL};
@@ -201,7 +184,7 @@ static bool run_nhwc_conv(leati_ref_node *node) {
   part.input_count = 4;
   const bool ok = run_conv(&part);
   if (ok) {
-    turn_image(&part.outputs[0], true, &node->outputs[0]);
+    leati_ref_turn_image(&part.outputs[0], true, &node->outputs[0]);
   } else {
     leati_ref_fail(node, "%s", part.error);
   }
@@ -366,39 +349,8 @@ static bool run_plain_qlinear_conv(leati_ref_node *node) {
 
 /* That of com.microsoft may have its images with their channels last. */
 static bool run_qlinear_conv(leati_ref_node *node) {
-  if (leati_ref_int(node, "channels_last", 0) == 0) {
-    return run_plain_qlinear_conv(node);
-  }
-  const leati_ref_tensor *given[9];
-  leati_ref_tensor x = {0}, bound = {0}, turned = {0};
-  leati_ref_node part = *node;
-  turn_image(node->inputs[0], false, &x);
-  for (uint32_t i = 0; i < node->input_count; ++i) {
-    given[i] = i == 0 ? &x : node->inputs[i];
-  }
-  part.inputs = given;
-  const bool ok = run_plain_qlinear_conv(&part);
-  if (ok) {
-    leati_ref_tensor *const made = &part.outputs[0], *const y = &node->outputs[0];
-    turn_image(made, true, y);
-    /* Bounds are turned as numbers are. */
-    leati_ref_tensor_init(&bound, LEATI_REF_INT64, made->rank, made->dims);
-    for (int64_t k = 0; k < made->count; ++k) {
-      bound.i[k] = (int64_t)made->bound[k];
-    }
-    turn_image(&bound, true, &turned);
-    y->bound = leati_ref_alloc(y->count, sizeof(double));
-    for (int64_t k = 0; k < y->count; ++k) {
-      y->bound[k] = (double)turned.i[k];
-    }
-  } else {
-    leati_ref_fail(node, "%s", part.error);
-  }
-  leati_ref_tensor_clear(&part.outputs[0]);
-  leati_ref_tensor_clear(&bound);
-  leati_ref_tensor_clear(&turned);
-  leati_ref_tensor_clear(&x);
-  return ok;
+  return leati_ref_int(node, "channels_last", 0) == 0 ? run_plain_qlinear_conv(node)
+                                                      : leati_ref_run_turned(node, run_plain_qlinear_conv);
 }
 
 /* The sums as floats, each with its bias. */
@@ -575,6 +527,10 @@ static bool run_max_pool(leati_ref_node *node) {
   return true;
 }
 
+static bool run_nhwc_max_pool(leati_ref_node *node) {
+  return leati_ref_run_turned(node, run_max_pool);
+}
+
 /* Images from columns: each element of a column is added to the pixel that it was taken from, if there is one. */
 static bool run_col2im(leati_ref_node *node) {
   const leati_ref_tensor *x = node->inputs[0], *image = node->inputs[1], *block = node->inputs[2];
@@ -702,6 +658,7 @@ const leati_ref_entry leati_ref_conv[] = {
     {"SqueezeExcite", run_squeeze_excite},
     {"ConvTranspose", run_conv_transpose},
     {"MaxPool", run_max_pool},
+    {"NhwcMaxPool", run_nhwc_max_pool},
     {"AveragePool", run_average_pool},
     {"GlobalAveragePool", run_average_pool},
     {"LpPool", run_lp_pool},

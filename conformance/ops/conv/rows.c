@@ -200,6 +200,14 @@
   }
 #define SCALE(...) F32_RANGE(0.005, 0.05, __VA_ARGS__)
 
+#define NHWC_MAX_POOL(named, views, attributes_given, ...)                                                  \
+  {                                                                                                         \
+    .name = "NhwcMaxPool", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .variants = views, \
+    .threads = THREADS_8, .attributes = attributes_given, .inputs = {                                       \
+      __VA_ARGS__                                                                                           \
+    }                                                                                                       \
+  }
+
 static const leati_op_spec specs[] = {
     {.name = "ConvInteger",
      .label = "uint8_int8",
@@ -606,6 +614,20 @@ static const leati_op_spec specs[] = {
     CASE("Conv", "version_1", 1, ATTRIBUTES(A_INTS("pads", 1, 1, 1, 1)), F32(1, 3, 6, 6), F32(4, 3, 3, 3), F32(4)),
     CASE("ConvTranspose", "version_1", 1, ATTRIBUTES(A_INTS("strides", 2, 2)), F32(1, 3, 5, 5), F32(3, 4, 3, 3),
          F32(4)),
+    NHWC_MAX_POOL("uint8", ALL_VIEWS,
+                  ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 1), A_INTS("pads", 1, 1, 1, 1)),
+                  U8_RANGE(0, 255, 2, 9, 11, 8)),
+    NHWC_MAX_POOL("int8", VIEWS, ATTRIBUTES(A_INTS("kernel_shape", 2, 2), A_INTS("strides", 2, 2)),
+                  RANGE_OF(LEATI_REF_INT8, -128, 127, 2, 9, 11, 5)),
+    NHWC_MAX_POOL("line", 0, ATTRIBUTES(A_INTS("kernel_shape", 3), A_INT("ceil_mode", 1), A_INTS("strides", 2)),
+                  U8_RANGE(0, 255, 2, 20, 4)),
+    NHWC_MAX_POOL("volume", 0, ATTRIBUTES(A_INTS("kernel_shape", 2, 2, 2), A_INTS("dilations", 1, 2, 1)),
+                  U8_RANGE(0, 255, 1, 4, 5, 6, 3)),
+    NHWC_MAX_POOL("same", 0, ATTRIBUTES(A_INTS("kernel_shape", 3, 2), A_STRING("auto_pad", "SAME_UPPER")),
+                  RANGE_OF(LEATI_REF_INT8, -128, 127, 1, 7, 6, 12)),
+    NHWC_MAX_POOL("one_pixel", 0, ATTRIBUTES(A_INTS("kernel_shape", 4, 5)), U8_RANGE(0, 255, 2, 4, 5, 6)),
+    NHWC_MAX_POOL("one_channel", 0, ATTRIBUTES(A_INTS("kernel_shape", 2, 2)), U8_RANGE(0, 255, 2, 4, 5, 1)),
+    NHWC_MAX_POOL("empty", 0, ATTRIBUTES(A_INTS("kernel_shape", 2, 2)), U8_RANGE(0, 255, 0, 4, 5, 3)),
     CASE("MaxPool", "version_1", 1, ATTRIBUTES(A_INTS("kernel_shape", 3, 3), A_INTS("pads", 1, 1, 1, 1)),
          F32(2, 3, 7, 9)),
     CASE("MaxPool", "version_8", 8, ATTRIBUTES(A_INTS("kernel_shape", 2, 2), A_INTS("strides", 2, 2)), F32(2, 3, 7, 9)),
@@ -641,7 +663,17 @@ static const leati_refusal wrong_col2im[] = {{A_INTS("strides", 0, 1)},         
 static const leati_refusals refusals_of_col2im = {
     .sound = &sound_col2im, .wrong = wrong_col2im, .wrong_count = G_N_ELEMENTS(wrong_col2im), .any_size = {1u << 0}};
 
+static const leati_op_spec sound_nhwc =
+    NHWC_MAX_POOL("sound", 0, ATTRIBUTES(A_INTS("kernel_shape", 2, 3)), U8_RANGE(0, 255, 2, 5, 6, 3));
+static const leati_refusal wrong_nhwc[] = {{A_INTS("kernel_shape", 2)},     {A_INTS("kernel_shape", 2, 0)},
+                                           {A_INTS("kernel_shape", 2, 10)}, {A_INTS("strides", 1, INT64_MAX)},
+                                           {A_INTS("dilations", 0, 1)},     {A_INTS("pads", 0, 0, 0, INT64_MIN)},
+                                           {A_STRING("auto_pad", "SAME")}};
+static const leati_refusals refusals_of_nhwc = {
+    .sound = &sound_nhwc, .wrong = wrong_nhwc, .wrong_count = G_N_ELEMENTS(wrong_nhwc), .any_size = {0xf}};
+
 static const leat_case hostile[] = {{REFUSALS("LpPool", "refused", &refusals_of_pool)},
+                                    {REFUSALS("NhwcMaxPool", "refused", &refusals_of_nhwc)},
                                     {REFUSALS("Col2Im", "refused", &refusals_of_col2im)}};
 
 void leati_rows_conv(leat_case_list *list) {

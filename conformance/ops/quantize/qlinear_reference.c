@@ -6,6 +6,7 @@
 
 #include "ops/core/bound.h"
 #include "ops/core/node.h"
+#include "ops/core/turned_image.h"
 #include "ops/quantize/reference.h"
 
 #define OPERANDS_MAX 2
@@ -140,13 +141,26 @@ static bool run_sigmoid(leati_ref_node *node) {
   return run_between(node, &(between){.list = leati_ref_elementwise, .name = "Sigmoid", .operands = 1});
 }
 
-static bool run_average_pool(leati_ref_node *node) {
+static bool run_nchw_average_pool(leati_ref_node *node) {
   return run_between(node,
                      &(between){.list = leati_ref_conv, .name = "AveragePool", .since_version = 22, .operands = 1});
 }
 
-static bool run_global_average_pool(leati_ref_node *node) {
+static bool run_nchw_global_average_pool(leati_ref_node *node) {
   return run_between(node, &(between){.list = leati_ref_conv, .name = "GlobalAveragePool", .operands = 1});
+}
+
+/* With channels_last images are in NHWC. */
+static bool run_pool(leati_ref_node *node, leati_ref_fn in_nchw) {
+  return leati_ref_int(node, "channels_last", 0) == 0 ? in_nchw(node) : leati_ref_run_turned(node, in_nchw);
+}
+
+static bool run_average_pool(leati_ref_node *node) {
+  return run_pool(node, run_nchw_average_pool);
+}
+
+static bool run_global_average_pool(leati_ref_node *node) {
+  return run_pool(node, run_nchw_global_average_pool);
 }
 
 /* The derivatives of an element add up to half of one at most: to y (1 - y) by its own operand, and by all others. */

@@ -7,6 +7,7 @@
 
 #define U8(...) U8_RANGE(0, 255, __VA_ARGS__)
 #define S8(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
+#define LAST A_INT("channels_last", 1)
 /* A scale, and zero points. */
 #define SCALE(x) F32_IS(NO_DIMS, x)
 #define SCALES(x) F32_IS(DIMS(1), x)
@@ -168,6 +169,35 @@ static const leati_op_spec specs[] = {
          SCALE(0.04f), S8_ZERO(-128), SCALE(0.03f), S8_ZERO(-128)),
     WITH("QLinearAveragePool", "empty", ATTRIBUTES(A_INTS("kernel_shape", 2, 2)), U8(0, 3, 4, 5), SCALE(0.04f),
          U8_ZERO(1), SCALE(0.03f), U8_ZERO(1)),
+    {.name = "QLinearAveragePool",
+     .label = "channels_last",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = ATTRIBUTES(LAST, A_INTS("kernel_shape", 3, 3), A_INTS("strides", 2, 2), A_INTS("pads", 1, 1, 1, 1)),
+     .inputs = {U8(2, 9, 11, 8), SCALE(0.04f), U8_ZERO(121), SCALE(0.03f), U8_ZERO(100)}},
+    WITH("QLinearAveragePool", "channels_last_int8",
+         ATTRIBUTES(LAST, A_INTS("kernel_shape", 2, 3), A_INT("count_include_pad", 1), A_INTS("pads", 0, 1, 1, 1)),
+         S8(1, 7, 6, 5), SCALES(0.04f), ABSENT, SCALES(0.02f)),
+    WITH("QLinearAveragePool", "channels_last_line", ATTRIBUTES(LAST, A_INTS("kernel_shape", 3)), U8(2, 21, 3),
+         SCALE(0.04f), U8_ZERO(128), SCALE(0.04f), U8_ZERO(128)),
+    WITH("QLinearAveragePool", "channels_last_one_pixel", ATTRIBUTES(LAST, A_INTS("kernel_shape", 4, 5)),
+         U8(2, 4, 5, 6), SCALE(0.04f), U8_ZERO(128), SCALE(0.04f), U8_ZERO(128)),
+    WITH("QLinearAveragePool", "channels_last_empty", ATTRIBUTES(LAST, A_INTS("kernel_shape", 2, 2)), U8(1, 4, 5, 0),
+         SCALE(0.04f), U8_ZERO(1), SCALE(0.03f), U8_ZERO(1)),
+    {.name = "QLinearGlobalAveragePool",
+     .label = "channels_last",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8,
+     .attributes = ATTRIBUTES(LAST),
+     .inputs = {U8(2, 7, 9, 5), SCALE(0.04f), U8_ZERO(121), SCALE(0.01f), U8_ZERO(100)}},
+    WITH("QLinearGlobalAveragePool", "channels_last_line", ATTRIBUTES(LAST), S8(2, 14, 8), SCALES(0.04f), S8_ZERO(-128),
+         SCALES(0.02f), S8_ZERO(-128)),
+    WITH("QLinearGlobalAveragePool", "channels_first", ATTRIBUTES(A_INT("channels_last", 0)), U8(2, 3, 4, 5),
+         SCALE(0.04f), ABSENT, SCALE(0.04f), ABSENT),
     VIEWS_ROW("QLinearGlobalAveragePool", "uint8", ALL_VIEWS, THREADS_8, U8(2, 5, 7, 9), SCALE(0.04f), U8_ZERO(121),
               SCALE(0.01f), U8_ZERO(100)),
     ROW("QLinearGlobalAveragePool", "int8", S8(1, 8, 14), SCALES(0.04f), S8_ZERO(-128), SCALES(0.02f), S8_ZERO(-128)),

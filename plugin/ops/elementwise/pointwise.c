@@ -10,6 +10,7 @@
 
 #include "core/status.h"
 #include "ops/core/attribute.h"
+#include "ops/core/channels_last.h"
 #include "ops/core/dims.h"
 #include "ops/elementwise/elementwise.h"
 #include "ops/elementwise/pointwise.h"
@@ -517,16 +518,21 @@ int32_t leati_plan_scaled(leati_planner *planner, const leati_function *computed
   return plan_program(&p, planner, &j, &args, err);
 }
 
-/* Makes a temporary of float32 in the shape of bytes. */
-static int32_t make_floats(leati_planner *planner, const leati_view *bytes, leati_scaled *out, leat_error *err) {
+/* Makes a temporary of float32 in the shape of bytes, with `last` in NHWC layout too where they are. */
+static int32_t make_floats(leati_planner *planner, const leati_view *bytes, bool last, leati_scaled *out,
+                           leat_error *err) {
   *out = (leati_scaled){.view = {.type = LEAT_TYPE_FLOAT32, .ndim = bytes->ndim}};
   memcpy(out->view.shape, bytes->shape, sizeof(bytes->shape));
-  return leati_plan_temporary(planner, &out->view, err);
+  LEATI_TRY(leati_plan_temporary(planner, &out->view, err));
+  if (last && leati_is_channels_last(bytes)) {
+    leati_make_channels_last(&out->view);
+  }
+  return LEAT_OK;
 }
 
 int32_t leati_plan_as_floats(const leat_op *op, leati_planner *planner, const leati_call *call,
                              int32_t (*plan)(const leat_op *, leati_planner *, const leati_call *, leat_error *),
-                             leat_error *err) {
+                             bool last, leat_error *err) {
   static const leati_function same = {.operation = LEAT_EW_IDENTITY};
   const leati_scaled from = leati_scaled_by(call, &call->inputs[0], 1),
                      to = leati_scaled_by(call, &call->outputs[0], 3);
@@ -534,8 +540,8 @@ int32_t leati_plan_as_floats(const leat_op *op, leati_planner *planner, const le
   if (to.view.count == 0) {
     return LEAT_OK;
   }
-  LEATI_TRY(make_floats(planner, &from.view, &x, err));
-  LEATI_TRY(make_floats(planner, &to.view, &y, err));
+  LEATI_TRY(make_floats(planner, &from.view, last, &x, err));
+  LEATI_TRY(make_floats(planner, &to.view, last, &y, err));
   const leati_call floats = {.input_count = 1, .inputs = &x.view, .output_count = 1, .outputs = &y.view};
   LEATI_TRY(leati_plan_scaled(planner, &same, &from, 1, &x, err));
   LEATI_TRY(plan(op, planner, &floats, err));

@@ -46,9 +46,10 @@ int32_t leati_plan_scaled(leati_planner *planner, const leati_function *computed
                           uint32_t operand_count, const leati_scaled *result, leat_error *err);
 
 /** Plans an operator with the inputs x, x_scale, x_zero, y_scale and y_zero as `plan` plans one of x alone, of float32.
+ * With `last` its tensors are in NHWC layout where those of bytes are, else compact.
  * @errors as leati_plan_scaled() and `plan` */
 int32_t leati_plan_as_floats(const leat_op *op, leati_planner *planner, const leati_call *call,
                              int32_t (*plan)(const leat_op *, leati_planner *, const leati_call *, leat_error *),
-                             leat_error *err);
+                             bool last, leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_ELEMENTWISE_POINTWISE_H_ */

@@ -126,7 +126,7 @@ static int32_t qlinear_softmax_infer(const leat_op *op, const leati_call *call, 
 
 static int32_t qlinear_softmax_plan(const leat_op *op, leati_planner *planner, const leati_call *call,
                                     leat_error *err) {
-  return leati_plan_as_floats(op, planner, call, softmax_plan, err);
+  return leati_plan_as_floats(op, planner, call, softmax_plan, false, err);
 }
 
 static int32_t bias_softmax_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {

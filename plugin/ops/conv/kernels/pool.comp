@@ -1,7 +1,7 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
 // Maximum and average, or with NORM an Lp norm, over a window that moves over an image of one to three spatial dimensions:
-// an invocation has one channel of a pixel or, in NHWC layout (LAST), four. Bytes, of which there is no average, are
+// an invocation has one channel of a pixel or, in NHWC layout (LAST is not 0), LAST of them: 1 or 4. Bytes, of which there is no average, are
 // compared as float32, which holds them all.
 #include "core/kernels/divider.glsl"
 #include "core/kernels/reals.glsl"
@@ -30,11 +30,11 @@ LEAT_CONSTANT(uint, LAST, 0);
 LEAT_CONSTANT(uint, COUNT_PADDING, 0); // 1: the average is over padding too
 struct Args {
   uint64_t x, y;
-  uint count; // elements of y, or fours of them
-  uint fours; // LAST: of a pixel,
+  uint count; // invocations: elements of y, or fours of them
+  uint parts; // LAST: invocations of a pixel,
   uint pitch_in, pitch_out; // and from one pixel to the next
   uint out_depth, out_height, out_width;
-  Divider per_four, per_depth, per_height, per_width; // by `fours` and these
+  Divider per_part, per_depth, per_height, per_width; // by `parts` and these
   int size[3];   // of the input
   int padded[3]; // where padding ends; what a window reaches beyond it does not count
   int kernel[3], stride[3], dilation[3], pad[3];
@@ -68,9 +68,10 @@ ivec2 taps_inside(int start, int d) {
   return ivec2(steps_over(max(-start, 0), d), taps_before(start, args.size[d], d));
 }
 
-// What lies at a pixel, counted from the first image's: the four of a number, or the element of a plane.
-vec4 fetch(uint pixel, uint four) {
-  return LAST != 0 ? QUAD(args.x, pixel * args.pitch_in + four) : vec4(ELEMENT(args.x, pixel), 0, 0, 0);
+// What lies at a pixel, counted from the first image's: the part of a number, or the element of a plane.
+vec4 fetch(uint pixel, uint part) {
+  const uint at = LAST != 0 ? pixel * args.pitch_in + part : pixel;
+  return LAST == 4 ? QUAD(args.x, at) : vec4(ELEMENT(args.x, at), 0, 0, 0);
 }
 
 bvec4 isnan4(vec4 x) { return bvec4(leat_isnan(x.x), leat_isnan(x.y), leat_isnan(x.z), leat_isnan(x.w)); }
@@ -80,8 +81,8 @@ void main() {
   if (i >= args.count) {
     return;
   }
-  // Fours of a pixel, and the first of them; or else planes of pixels.
-  const uint pixels = LAST != 0 ? divide(i, args.per_four) : i;
+  // Parts of a pixel, and the first of them; or else planes of pixels.
+  const uint pixels = LAST != 0 ? divide(i, args.per_part) : i;
   uint rest = divide(pixels, args.per_width);
   const int x0 = int(pixels - rest * args.out_width) * args.stride[2] - args.pad[2];
   uint next = divide(rest, args.per_height);
@@ -98,7 +99,7 @@ void main() {
     for (int ky = along_y[0]; ky < along_y[1]; ++ky) {
       const int line = (z * args.size[1] + y0 + ky * args.dilation[1]) * args.size[2] + x0;
       for (int kx = along_x[0]; kx < along_x[1]; ++kx) {
-        vec4 value = fetch(first + uint(line + kx * args.dilation[2]), i - pixels * args.fours);
+        vec4 value = fetch(first + uint(line + kx * args.dilation[2]), i - pixels * args.parts);
 #if defined(NORM)
         value = to_power(value);
 #endif
@@ -120,9 +121,10 @@ void main() {
   }
   const vec4 result = AVERAGE != 0 ? sum / found : mix(top, vec4(leat_nan()), any_nan);
 #endif
-  if (LAST != 0) {
-    REALS4(args.y).v[pixels * args.pitch_out + (i - pixels * args.fours)] = NARROW4(result);
+  const uint at = LAST != 0 ? pixels * args.pitch_out + (i - pixels * args.parts) : i;
+  if (LAST == 4) {
+    REALS4(args.y).v[at] = NARROW4(result);
   } else {
-    REALS(args.y).v[i] = NARROW(result.x);
+    REALS(args.y).v[at] = NARROW(result.x);
   }
 }
