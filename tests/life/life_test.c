@@ -254,8 +254,9 @@ static void expect_noticed_without_gate(const char *scene, const char *word) {
     skip();
   }
   assert_false(is_right(&got));
-  /* The address sanitizer may be there first. */
-  if (strstr(got.output, word) == NULL && strstr(got.output, "AddressSanitizer") == NULL) {
+  /* The address sanitizer may be there first, or a driver whose library has ended. */
+  const bool crashed = got.in_time && WIFSIGNALED(got.status) && WTERMSIG(got.status) == SIGSEGV;
+  if (strstr(got.output, word) == NULL && strstr(got.output, "AddressSanitizer") == NULL && !crashed) {
     fail_msg("%s without a gate: status %#x: %s", scene, (unsigned)got.status, got.output);
   }
 }

@@ -556,7 +556,19 @@ static const leati_refusals refusals_of_scatter = {.sound = &sound_scatter,
                                                    .wrong_count = G_N_ELEMENTS(wrong_scatter),
                                                    .any_size = {1u << 0 | 1u << 1}};
 
+static const leati_op_spec sound_reverse =
+    CASE("ReverseSequence", "sound", 10, ATTRIBUTES(A_INT("batch_axis", 1), A_INT("time_axis", 0)), F32(7, 3, 5),
+         LIST(3, 2, 4));
+static const leati_refusal wrong_reverse[] = {{A_INT("batch_axis", 0)},         {A_INT("time_axis", 1)},
+                                              {A_INT("batch_axis", INT64_MAX)}, {A_INT("time_axis", INT64_MAX)},
+                                              {A_INT("batch_axis", INT64_MIN)}, {A_INT("time_axis", -1)}};
+static const leati_refusals refusals_of_reverse = {.sound = &sound_reverse,
+                                                   .wrong = wrong_reverse,
+                                                   .wrong_count = G_N_ELEMENTS(wrong_reverse),
+                                                   .any_size = {1u << 0 | 1u << 2 | 1u << 3}};
+
 static const leat_case hostile[] = {{REFUSALS("GatherBlockQuantized", "refused", &refusals_of_quantized)},
+                                    {REFUSALS("ReverseSequence", "refused", &refusals_of_reverse)},
                                     {REFUSALS("ScatterElements", "refused", &refusals_of_scatter)}};
 
 void leati_rows_index(leat_case_list *list) {

@@ -680,7 +680,20 @@ static const leati_refusal wrong_hann[] = {{A_INT("output_datatype", 0)},
 static const leati_refusals refusals_of_hann = {
     .sound = &sound_hann, .wrong = wrong_hann, .wrong_count = G_N_ELEMENTS(wrong_hann)};
 
-static const leat_case hostile[] = {{REFUSALS("UnfoldTensor", "refused", &refusals_of_unfold)},
+static const leati_op_spec sound_concat =
+    CASE("Concat", "sound", 13, ATTRIBUTES(A_INT("axis", 1)), F32(3, 4), F32(3, 5));
+static const leati_refusal wrong_concat[] = {{A_INT("axis", 0)},
+                                             {A_INT("axis", 2)},
+                                             {A_INT("axis", -3)},
+                                             {A_INT("axis", INT64_MAX)},
+                                             {A_INT("axis", INT64_MIN)}};
+static const leati_refusals refusals_of_concat = {.sound = &sound_concat,
+                                                  .wrong = wrong_concat,
+                                                  .wrong_count = G_N_ELEMENTS(wrong_concat),
+                                                  .any_size = {1u << 1, 1u << 1}};
+
+static const leat_case hostile[] = {{REFUSALS("Concat", "refused", &refusals_of_concat)},
+                                    {REFUSALS("UnfoldTensor", "refused", &refusals_of_unfold)},
                                     {REFUSALS("HannWindow", "refused", &refusals_of_hann)},
                                     {REFUSALS("AsStrided", "refused", &refusals_of_strided)},
                                     {REFUSALS("AsStridedScatter", "refused", &refusals_of_scatter)},

@@ -121,7 +121,9 @@ static void distribution(leati_draw *d) {
 }
 
 static void permutation(leati_draw *d) {
-  leati_draw_attribute_int(d, "count", leati_draw_int(d, leati_draw_chance(d, 5) ? -1 : 0, 400));
+  const int64_t count = leati_draw_int(d, leati_draw_chance(d, 5) ? -1 : 0, 400);
+  leati_draw_attribute_int(d, "count", count);
+  d->spoilt = d->spoilt || count < 0;
   if (leati_draw_chance(d, 60)) {
     leati_draw_attribute_int(d, "dtype", leati_draw_int(d, 6, 7));
   }

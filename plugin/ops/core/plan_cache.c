@@ -343,8 +343,8 @@ static kept_plan *make_kept(const leati_planner *planner, const leat_op *op, con
   kept->input_count = call->input_count;
   kept->output_count = call->output_count;
   kept->copies_unless_aliased = (op->def->info.flags & LEAT_OP_ALIAS) != 0;
-  kept->aliased = call->input_count != 0 && call->inputs[0].count != 0 && call->outputs[0].present &&
-                  call->inputs[0].address == call->outputs[0].address;
+  kept->aliased = call->input_count != 0 && call->inputs[0].count != 0 && call->output_count != 0 &&
+                  call->outputs[0].present && call->inputs[0].address == call->outputs[0].address;
   kept->shapes = kept_shapes;
   kept->arguments = arguments;
   know_all(op, call, inputs, outputs, arguments, (unsigned char *)(kept_shapes + call->output_count));

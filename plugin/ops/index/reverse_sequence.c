@@ -19,7 +19,7 @@ static int32_t reverse_supports(const leati_op_def *def, leat_device *device, co
   (void)def;
   (void)device;
   const int64_t batch = leati_attr_int(desc, "batch_axis", 1), time = leati_attr_int(desc, "time_axis", 0);
-  return batch + time == 1 && (time == 0 || time == 1)
+  return (batch == 0 && time == 1) || (batch == 1 && time == 0)
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                           "ReverseSequence: of 'batch_axis' and 'time_axis' one must be 0 and the other 1");

@@ -113,7 +113,7 @@ static int32_t tensors_supports(const leati_op_def *def, leat_device *device, co
                                 leat_error *err) {
   LEATI_TRY(concat_supports(def, device, desc, err));
   const leat_value_info *const first = &desc->inputs[0];
-  const int64_t axis = leati_attr_int(desc, "axis", 0);
+  const int64_t given = leati_attr_int(desc, "axis", 0), axis = given < 0 ? given + first->ndim : given;
   for (uint32_t i = 1; i < desc->input_count; ++i) {
     const leat_value_info *const input = &desc->inputs[i];
     if (!leati_may_equal(first->ndim, input->ndim)) {
@@ -121,7 +121,7 @@ static int32_t tensors_supports(const leati_op_def *def, leat_device *device, co
                         def->info.name, i, input->ndim, first->ndim);
     }
     for (int32_t d = 0; d < first->ndim && d < input->ndim; ++d) {
-      if (d != axis && d != axis + first->ndim && !leati_may_equal(first->shape[d], input->shape[d])) {
+      if (d != axis && !leati_may_equal(first->shape[d], input->shape[d])) {
         return fail_size(def->info.name, i, input->shape[d], d, first->shape[d], err);
       }
     }
