@@ -6,7 +6,6 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attention/attention_plan.h"
-#include "ops/attention/attention_scores.h"
 #include "ops/attention/kernels/attention_codes.glsl"
 #include "ops/core/attribute.h"
 #include "ops/core/dims.h"
@@ -230,20 +229,6 @@ static void fill_mask(const leat_op *op, const leati_view *mask, const operands 
   }
 }
 
-/* Where all keys are, for the scores of all: in the result, or if nobody wants that in a temporary. */
-static int32_t place_keys(leati_planner *planner, const operands *in, leati_past *past, leati_view *out,
-                          leat_error *err) {
-  if (past->to_keys != NULL) {
-    *out = *past->to_keys;
-    return LEAT_OK;
-  }
-  *out = (leati_view){
-      .type = past->keys->type, .ndim = 4, .shape = {in->k.shape[0], in->k.shape[1], in->keys, in->k.shape[3]}};
-  LEATI_TRY(leati_plan_temporary(planner, out, err));
-  past->to_keys = out;
-  return LEAT_OK;
-}
-
 static int32_t attention_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   const attention_state *const state = leati_op_state_const(op);
   leati_attention a = {.y.view = call->outputs[0],
@@ -277,23 +262,15 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
     a.lengths.view = &lengths;
     a.ends = true;
   }
-  const leati_view *const scores = leati_output(call, SCORES);
-  leati_attention scored = a;
-  leati_view keys;
-  leati_past past = {past_of(op, call, false), past_of(op, call, true), leati_output(call, 1), leati_output(call, 2)};
-  if (scores != NULL && past.keys != NULL) {
-    LEATI_TRY(place_keys(planner, &in, &past, &keys, err));
-    scored.k.view = keys;
-    LEATI_TRY(
-        leati_heads_read(leati_op_def_of(op)->info.name, &keys, "keys", LEATI_HEADS_APART, 0, &scored.k.heads, err));
+  a.scores = leati_output(call, SCORES);
+  a.score_form = state->scores;
+  const leati_past past = {past_of(op, call, false), past_of(op, call, true), leati_output(call, 1),
+                           leati_output(call, 2)};
+  if (past.keys == NULL && past.to_keys == NULL && past.to_values == NULL) {
+    return leati_plan_attention(planner, &a, err);
   }
-  if (past.keys != NULL || past.to_keys != NULL || past.to_values != NULL) {
-    leati_append append = {.lengths.most = in.keys, .past = in.past};
-    LEATI_TRY(leati_plan_attention_behind(planner, &a, &past, in.keys, &append, err));
-  } else {
-    LEATI_TRY(leati_plan_attention(planner, &a, err));
-  }
-  return scores != NULL ? leati_plan_attention_scores(planner, &scored, state->scores, scores, err) : LEAT_OK;
+  leati_append append = {.lengths.most = in.keys, .past = in.past};
+  return leati_plan_attention_behind(planner, &a, &past, in.keys, &append, err);
 }
 
 /* ---- What is supported ------------------------------------------------------------------------------------------ */

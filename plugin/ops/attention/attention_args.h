@@ -28,6 +28,10 @@ typedef struct leati_attention {
   bool smooth;             /**< all are 0, */
   const leati_view *sinks; /**< or of each head of the queries one, of the operands' type, that kernels can walk; */
   int64_t sink_strides[2]; /**< by head and query; NULL and not smooth: there are none */
+  /** What scores become, if they are wanted: compact, of batches, heads of queries, queries and as many keys as it has,
+   * of the operands' type; in the form LEAT_ATTENTION_SCORES_... */
+  const leati_view *scores;
+  uint32_t score_form;
 } leati_attention;
 
 /** Argument record of kernels of attention; Args of kernels/attention_args.glsl. */

@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "device/device.h"
 #include "ops/attention/attention_few.h"
+#include "ops/attention/attention_scores.h"
 #include "ops/attention/kernels/attention_codes.glsl"
 #include "ops/core/matrix_view.h"
 #include "policy/tiling.h"
@@ -141,6 +142,9 @@ int32_t leati_plan_attention(leati_planner *planner, leati_attention *a, leat_er
   if (a->y.view.count == 0) {
     return LEAT_OK;
   }
+  if (a->scores != NULL) {
+    LEATI_TRY(leati_plan_attention_scores(planner, a, err));
+  }
   if (leati_attention_few_fits(planner->device, a, NULL)) {
     return leati_plan_attention_few(planner, a, NULL, err);
   }
@@ -256,7 +260,9 @@ int32_t leati_plan_attention_behind(leati_planner *planner, leati_attention *att
       append->parts[i].past = &earlier[i];
     }
   }
-  if (!biased && append->origins == NULL && leati_attention_few_fits(planner->device, attention, append)) {
+  /* Scores need all keys, and queries that are rotated, in memory. */
+  if (!biased && append->origins == NULL && attention->scores == NULL &&
+      leati_attention_few_fits(planner->device, attention, append)) {
     return leati_plan_attention_few(planner, attention, append, err);
   }
   if (append->origins != NULL) {

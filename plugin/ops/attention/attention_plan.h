@@ -8,7 +8,7 @@
 #include "ops/attention/attention_args.h"
 #include "ops/core/op.h"
 
-/** Plans an attention, as one dispatch. Nothing is done when y has no elements.
+/** Plans an attention, as one dispatch, and before it scores that are wanted. Nothing is done when y has no elements.
  * @errors OUT_OF_MEMORY, INTERNAL */
 int32_t leati_plan_attention(leati_planner *planner, leati_attention *attention, leat_error *err);
 

@@ -4,8 +4,8 @@
 #include "core/status.h"
 #include "ops/core/movement.h"
 
-int32_t leati_plan_attention_scores(leati_planner *planner, const leati_attention *a, uint32_t mode,
-                                    const leati_view *scores, leat_error *err) {
+int32_t leati_plan_attention_scores(leati_planner *planner, const leati_attention *a, leat_error *err) {
+  const leati_view *const scores = a->scores;
   LEATI_TRY(leati_check_reach(scores, "the scores of an attention", err));
   if (scores->count == 0) {
     return LEAT_OK;
@@ -16,7 +16,7 @@ int32_t leati_plan_attention_scores(leati_planner *planner, const leati_attentio
     leati_attention_args attention;
     uint64_t scores;
     uint32_t keys, mode;
-  } args = {.attention = leati_attention_fill(a), .keys = (uint32_t)a->k.heads.shape[2], .mode = mode};
+  } args = {.attention = leati_attention_fill(a), .keys = (uint32_t)scores->shape[3], .mode = a->score_form};
   leati_attention_args *const base = &args.attention;
   base->blocks = (uint32_t)q[2];
   base->groups = (uint32_t)(q[0] * q[1] * q[2]);

@@ -7,13 +7,9 @@
 
 #include "ops/attention/attention_args.h"
 
-/** Plans the scores of an attention without sinks, whose k are all keys, as one dispatch. Nothing is done when there
- * are none.
- * @param mode LEAT_ATTENTION_SCORES_...: what is written. A key that is not taken has a product, and its score with the
- *   mask is -infinity, its weight 0.
- * @param scores compact, of batches, heads of queries, queries and keys, and the operands' type
+/** Plans the scores of an attention that wants them, whose k are all keys, as one dispatch. A key that is not taken has
+ * a product, and its score with the mask is -infinity, its weight 0. Nothing is done when there are none.
  * @errors OUT_OF_MEMORY, INTERNAL, NOT_SUPPORTED: 2^31 scores or more */
-int32_t leati_plan_attention_scores(leati_planner *planner, const leati_attention *attention, uint32_t mode,
-                                    const leati_view *scores, leat_error *err);
+int32_t leati_plan_attention_scores(leati_planner *planner, const leati_attention *attention, leat_error *err);
 
 #endif /* LEAT_PLUGIN_OPS_ATTENTION_ATTENTION_SCORES_H_ */

@@ -7,7 +7,6 @@
 
 #include "core/status.h"
 #include "ops/attention/attention_plan.h"
-#include "ops/attention/attention_scores.h"
 #include "ops/attention/kernels/attention_codes.glsl"
 #include "ops/core/movement.h"
 
@@ -161,7 +160,9 @@ int32_t leati_plan_multi_head(leati_planner *planner, const leati_multi_head *in
       .offset = keys - in->k.heads.shape[2],
       .lengths.most = keys,
       .before = -1,
-      .after = in->causal ? 0 : -1};
+      .after = in->causal ? 0 : -1,
+      .scores = in->scores,
+      .score_form = LEAT_ATTENTION_SCORES_MASKED};
   if (masked) {
     a.mask = &mask;
     for (uint32_t d = 0; d < 4; ++d) {
@@ -181,20 +182,6 @@ int32_t leati_plan_multi_head(leati_planner *planner, const leati_multi_head *in
       append.parts[i].bias = &biases[i];
     }
   }
-  leati_past past = {in->past[0], in->past[1], in->present[0], in->present[1]};
-  leati_view together = {.type = in->k.view.type, .ndim = 4, .shape = {q[0], q[1], room, q[3]}};
-  if (in->scores != NULL && past.keys != NULL && past.to_keys == NULL) {
-    LEATI_TRY(leati_plan_temporary(planner, &together, err));
-    past.to_keys = &together;
-  }
-  LEATI_TRY(leati_plan_attention_behind(planner, &a, &past, room, &append, err));
-  if (in->scores == NULL) {
-    return LEAT_OK;
-  }
-  if (in->origins == NULL && past.to_keys != NULL) {
-    a.k.view = *past.to_keys;
-    LEATI_TRY(leati_heads_read("attention", past.to_keys, "keys", LEATI_HEADS_APART, 0, &a.k.heads, err));
-  }
-  a.k.heads.shape[2] = keys;
-  return leati_plan_attention_scores(planner, &a, LEAT_ATTENTION_SCORES_MASKED, in->scores, err);
+  const leati_past past = {in->past[0], in->past[1], in->present[0], in->present[1]};
+  return leati_plan_attention_behind(planner, &a, &past, room, &append, err);
 }
