@@ -20,7 +20,8 @@ import on_leat
 # to 8, which makes 1e-2 of the weights of scores up to 3, and results of up to 2.
 TOLERANCE = {np.float32: 1.5e-3, np.float16: 2e-2}
 TYPES = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float16): TensorProto.FLOAT16,
-         np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int64): TensorProto.INT64}
+         np.dtype(np.int32): TensorProto.INT32, np.dtype(np.int64): TensorProto.INT64,
+         np.dtype(np.int8): TensorProto.INT8, np.dtype(np.uint8): TensorProto.UINT8}
 FILTER = -10000.0
 B, S, L, N, H, P, D = 2, 5, 7, 3, 8, 4, 10
 rng = np.random.default_rng(3)
@@ -66,23 +67,25 @@ def behind(past, new):
 
 class Case:
     """One call: `wanted` is what it gives, by float64, None where nobody asks; `cpu`, whether the CPU provider has it;
-    `host`, inputs that are known when the model is made."""
+    `host`, inputs that are known when the model is made; `single`, those that are float32 whatever the rest is."""
 
-    def __init__(self, name, operator, inputs, attributes, wanted, cpu=True, host=()):
+    def __init__(self, name, operator, inputs, attributes, wanted, cpu=True, host=(), single=()):
         self.name, self.operator, self.inputs, self.attributes = name, operator, inputs, attributes
+        self.single = {f"i{i}" for i in single}
         self.outputs = ["" if x is None else f"o{i}" for i, x in enumerate(wanted)]
         self.wanted, self.cpu, self.host = [x for x in wanted if x is not None], cpu, host
 
     def model(self, floats):
         names = ["" if x is None else f"i{i}" for i, x in enumerate(self.inputs)]
-        given = {name: x.astype(floats) if x.dtype == np.float32 else x
+        given = {name: x.astype(floats) if x.dtype == np.float32 and name not in self.single else x
                  for name, x in zip(names, self.inputs) if x is not None}
         node = helper.make_node(self.operator, names, self.outputs, domain="com.microsoft", **self.attributes)
         host = {f"i{i}" for i in self.host}
         graph = helper.make_graph(
             [node], "attention", [helper.make_tensor_value_info(name, TYPES[x.dtype], x.shape)
                                   for name, x in given.items() if name not in host],
-            [helper.make_tensor_value_info(name, TYPES[np.dtype(floats)], [None] * x.ndim)
+            [helper.make_tensor_value_info(name, TYPES[x.dtype if x.dtype.kind in "iu" else np.dtype(floats)],
+                                           [None] * x.ndim)
              for name, x in zip([name for name in self.outputs if name], self.wanted)],
             [helper.make_tensor(name, TYPES[x.dtype], x.shape, x) for name, x in given.items() if name in host])
         domains = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
@@ -90,13 +93,17 @@ class Case:
         return model, {name: x for name, x in given.items() if name not in host}
 
     def error(self, got, wanted):
-        """How far off an answer is. Behind the last position a cache may have anything."""
+        """How far off an answer is. Behind the last position a cache may have anything, and so may what is padding: NaN
+        is wanted there."""
         if self.host:
             got, wanted = ([x[:, :, :w.shape[2]] if w.ndim == 4 else x for x, w in zip(answer, self.wanted)]
                            for answer in (got, wanted))
         if any(g.shape != w.shape for g, w in zip(got, wanted)):
             return np.inf
-        return max(np.abs(g.astype(np.float64) - w).max(initial=0) for g, w in zip(got, wanted))
+        known = [~np.isnan(w) for w in self.wanted]
+        if self.host:
+            known = [x[:, :, :w.shape[2]] if w.ndim == 4 else x for x, w in zip(known, self.wanted)]
+        return max(np.abs(g.astype(np.float64) - w)[k].max(initial=0) for g, w, k in zip(got, wanted, known))
 
 
 def projected():
@@ -266,6 +273,74 @@ def evicting():
                     "sliding_window_cache": 1}, wanted, True, [6])
 
 
+def coded():
+    """GroupQueryAttention whose caches are codes: int8, or two of 4 bits in a byte, with a scale for all or for each
+    element of a head. Keys and values are such that float16 has them, so that both types find the same codes."""
+    groups = 2
+    for bits, by_channel, before in ((8, False, P), (8, True, P), (4, False, P), (4, True, P), (8, True, 0)):
+        most = 2 ** (bits - 1)
+        query = draw(1, S, N * groups * H)
+        new = [draw(1, S, groups * H).astype(np.float16).astype(np.float32) for _ in range(2)]
+        scales = [((0.5 + rng.random((1, groups, 1, H) if by_channel else 1)) * 3 / most).astype(np.float32)
+                  for _ in range(2)]
+        past = [rng.integers(-most, most, (1, groups, before, H)) for _ in range(2)]
+        codes = [behind(x, np.rint(y.reshape(1, S, groups, H).transpose(0, 2, 1, 3) / z).clip(-most, most - 1))
+                 for x, y, z in zip(past, new, scales)]
+
+        def packed(x, bits=bits):
+            x = x.astype(np.int32)
+            return x.astype(np.int8) if bits == 8 else (x[..., ::2] + 8 | x[..., 1::2] + 8 << 4).astype(np.uint8)
+
+        q = query.reshape(1, S, -1, H).transpose(0, 2, 1, 3).astype(np.float64)
+        both = [(x * y.astype(np.float64)).repeat(N, 1) for x, y in zip(codes, scales)]
+        kind = "PER_CHANNEL" if by_channel else "PER_TENSOR"
+        yield Case(f"codes_{bits}_{kind.lower()}_{before}", "GroupQueryAttention",
+                   [query, *new, *(packed(x) for x in past), np.array([before + S - 1], np.int32),
+                    np.array(before + S, np.int32), *[None] * 5, *scales],
+                   {"num_heads": N * groups, "kv_num_heads": groups, "k_quant_type": kind, "v_quant_type": kind,
+                    "kv_cache_bit_width": bits},
+                   [attend(q, *both, causal(S, before + S, before)), *(packed(x) for x in codes)], True, [6], (12, 13))
+
+
+def padded_chunks():
+    """GroupQueryAttention of batches that have fewer new positions than there is room for, or none."""
+    groups, room, before, valid = 2, 12, np.array([5, 0, 6]), np.array([2, 3, 0])
+    query, past = draw(3, 3, N * groups * H), [draw(3, groups, room, H) for _ in range(2)]
+    new = [draw(3, 3, groups * H) for _ in range(2)]
+    wanted = [np.full(query.shape, np.nan), *(np.full(x.shape, np.nan) for x in past)]
+    for b, (p, v) in enumerate(zip(before, valid)):
+        both = [behind(x[b:b + 1, :, :p], y[b:b + 1, :v].reshape(1, v, groups, H).transpose(0, 2, 1, 3))
+                for x, y in zip(past, new)]
+        q = query[b:b + 1, :v].reshape(1, v, N * groups, H).transpose(0, 2, 1, 3).astype(np.float64)
+        wanted[0][b:b + 1, :v] = attend(q, *(x.repeat(N, 1) for x in both), causal(v, p + v, p)) if v else 0
+        for x, y in zip(wanted[1:], both):
+            x[b, :, :p + v] = y
+    yield Case("padded", "GroupQueryAttention",
+               [query, *new, *past, (before + valid - 1).astype(np.int32), np.array(room, np.int32), *[None] * 9,
+                valid.astype(np.int32)], {"num_heads": N * groups, "kv_num_heads": groups}, wanted, True, [6])
+
+
+def scored():
+    """GroupQueryAttention with its scores, or the weights that they become, beside the result."""
+    groups, window = 2, 4
+    query, key, value = draw(1, S, N * groups * H), draw(1, S, groups * H), draw(1, S, groups * H)
+    past, sinks, bias = [draw(1, groups, P, H) for _ in range(2)], draw(N * groups), draw(1, N * groups, S, P + S)
+    q, k, v = (x.reshape(1, S, -1, H).transpose(0, 2, 1, 3).astype(np.float64) for x in (query, key, value))
+    both = [behind(past[0], k), behind(past[1], v)]
+    seen = np.arange(P + S) - np.arange(P, P + S)[:, None]
+    own = (seen <= 0) & (seen > -window)
+    s = np.where(own, scores(q, both[0].repeat(N, 1), bias), -np.inf)
+    sink = np.broadcast_to(sinks[:, None, None], (1, N * groups, S, 1))
+    weights = np.exp(np.concatenate([s, sink], -1))
+    weights = (weights / weights.sum(-1, keepdims=True))[..., :-1]
+    for form, third in ((1, np.where(own, s, 0.0)), (2, weights)):
+        yield Case(f"scored_{form}", "GroupQueryAttention",
+                   [query, key, value, *past, np.array([P + S - 1], np.int32), np.array(P + S, np.int32), None, None,
+                    None, bias, sinks],
+                   {"num_heads": N * groups, "kv_num_heads": groups, "qk_output": form, "local_window_size": window},
+                   [side_by_side(weights @ both[1].repeat(N, 1)), *both, third], True, [6])
+
+
 def run_cpu(model, feeds):
     return ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)
 
@@ -273,7 +348,8 @@ def run_cpu(model, feeds):
 def main():
     devices = on_leat.devices_of_command_line(__doc__.splitlines()[3])
     wrong, count, worst = 0, 0, {}
-    for case in [*projected(), *multi_head(), *group_query(), *evicting()]:
+    for case in [*projected(), *multi_head(), *group_query(), *evicting(), *coded(), *padded_chunks(),
+                 *scored()]:
         for floats in (np.float32, np.float16):
             model, feeds = case.model(floats)
             got = on_leat.session(model, devices).run(None, feeds)

@@ -288,6 +288,56 @@ static void relative_bias(leati_draw *d) {
   }
 }
 
+/* Codes of caches of attention of groups, or none. */
+typedef struct cache_codes {
+  int64_t bits;       /* 0: floats */
+  bool by_channel[2]; /* keys and values */
+} cache_codes;
+
+static cache_codes draw_codes(leati_draw *d) {
+  static const char *const names[2] = {"k_quant_type", "v_quant_type"};
+  cache_codes codes = {.bits = 0};
+  if (!leati_draw_chance(d, 25)) {
+    return codes;
+  }
+  codes.bits = leati_draw_chance(d, 50) ? 8 : 4;
+  leati_draw_attribute_int(d, "kv_cache_bit_width", codes.bits);
+  for (int k = 0; k < 2; ++k) {
+    codes.by_channel[k] = leati_draw_chance(d, 50);
+    leati_draw_attribute_string(d, names[k], codes.by_channel[k] ? "PER_CHANNEL" : "PER_TENSOR");
+  }
+  return codes;
+}
+
+/* Scales of codes; norms of queries and keys; and how many of the new positions there are: each perhaps. `sizes`:
+ * batches, heads of keys, elements of a head, new positions. */
+static void group_query_last(leati_draw *d, uint64_t type, const cache_codes *codes, const int64_t sizes[4],
+                             bool causal) {
+  const bool normal = leati_draw_chance(d, 20);
+  for (int k = 0; k < 2; ++k) {
+    const int64_t own = codes->by_channel[k] ? sizes[1] * sizes[2] : 1;
+    if (codes->bits == 0) {
+      leati_draw_absent(d);
+      continue;
+    }
+    leati_draw_tensor *const scales = leati_draw_input(d, LEAT_TYPE_FLOAT32, 1, &own);
+    scales->plain = true;
+    for (int64_t i = 0; i < own; ++i) {
+      leati_draw_set(scales, i, g_rand_double_range(d->rand, 0.5, 2) / (codes->bits == 8 ? 64 : 4));
+    }
+  }
+  for (int k = 0; k < 2; ++k) {
+    if (normal) {
+      leati_draw_input(d, type, 1, &sizes[2])->plain = true;
+    } else {
+      leati_draw_absent(d);
+    }
+  }
+  if (causal && leati_draw_chance(d, 40)) {
+    leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 1, &sizes[0]), -1, sizes[3] + 1);
+  }
+}
+
 /* Of attention of groups: positions of angles, what is added to scores, and sinks, each perhaps. `sizes`: batches,
  * heads, new positions, all positions. */
 static void group_query_more(leati_draw *d, uint64_t type, const int64_t sizes[4]) {
@@ -305,6 +355,8 @@ static void group_query_more(leati_draw *d, uint64_t type, const int64_t sizes[4
   }
   if (leati_draw_chance(d, 30)) {
     leati_draw_input(d, type, 1, &sizes[1])->plain = true;
+  } else {
+    leati_draw_absent(d);
   }
   if (leati_draw_chance(d, 30)) {
     leati_draw_attribute_int(d, "smooth_softmax", leati_draw_int(d, -1, 1));
@@ -318,10 +370,11 @@ static void group_query(leati_draw *d) {
   const int64_t batch = leati_draw_int(d, least, 3);
   const int64_t shared = leati_draw_int(d, 1, 3);
   const int64_t heads = shared * leati_draw_int(d, 1, 3);
-  const int64_t size = head_size(d, 2);
+  const cache_codes codes = draw_codes(d);
+  const int64_t size = codes.bits == 4 ? 2 * head_size(d, 1) : head_size(d, 2);
   const int64_t fresh = leati_draw_int(d, least, leati_draw_chance(d, 20) ? 40 : 3);
   const int64_t total = fresh + (leati_draw_chance(d, 60) ? leati_draw_int(d, 0, 40) : 0);
-  const bool evicts = leati_draw_chance(d, 20);
+  const bool evicts = codes.bits == 0 && leati_draw_chance(d, 20);
   const int64_t past = evicts                     ? leati_draw_int(d, 1, 20)
                        : leati_draw_chance(d, 50) ? total - fresh
                                                   : leati_draw_int(d, 0, 50);
@@ -337,7 +390,9 @@ static void group_query(leati_draw *d) {
     }
   }
   for (int k = 0; k < 2; ++k) {
-    leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, past, size})->plain = true;
+    const uint64_t own = codes.bits == 8 ? LEAT_TYPE_INT8 : codes.bits == 4 ? LEAT_TYPE_UINT8 : type;
+    const int64_t row = codes.bits == 4 ? size / 2 : size;
+    leati_draw_input(d, own, 4, (const int64_t[4]){batch, shared, past, row})->plain = codes.bits == 0;
   }
   leati_draw_tensor *lengths = leati_draw_input(d, LEAT_TYPE_INT32, 1, &batch);
   for (int64_t k = 0; k < batch; ++k) {
@@ -349,11 +404,19 @@ static void group_query(leati_draw *d) {
     leati_draw_input(d, type, 2, angles)->plain = true;
     leati_draw_input(d, type, 2, angles)->plain = true;
   }
-  if (leati_draw_chance(d, 40)) {
-    for (int k = rotates ? 2 : 0; k < 2; ++k) {
-      leati_draw_absent(d);
-    }
+  const bool window = evicts || leati_draw_chance(d, 40), causal = window || leati_draw_chance(d, 70);
+  const bool more = leati_draw_chance(d, 40), last = codes.bits != 0 || leati_draw_chance(d, 30);
+  for (int k = rotates ? 2 : 0; k < 2 && (more || last); ++k) {
+    leati_draw_absent(d);
+  }
+  if (more) {
     group_query_more(d, type, (const int64_t[4]){batch, heads, fresh, total});
+  }
+  for (int k = more ? 3 : 0; k < 3 && last; ++k) {
+    leati_draw_absent(d);
+  }
+  if (last) {
+    group_query_last(d, type, &codes, (const int64_t[4]){batch, shared, size, fresh}, causal);
   }
   leati_draw_attribute_int(d, "num_heads", heads);
   leati_draw_attribute_int(d, "kv_num_heads", shared);
@@ -364,21 +427,16 @@ static void group_query(leati_draw *d) {
   if (evicts) {
     leati_draw_attribute_int(d, "local_window_size", leati_draw_int(d, 1, past + leati_draw_chance(d, 5)));
     leati_draw_attribute_int(d, "sliding_window_cache", 1);
-  } else if (leati_draw_chance(d, 40)) {
+  } else if (window) {
     leati_draw_attribute_int(d, "local_window_size", leati_draw_int(d, 1, 40));
   } else {
-    leati_draw_attribute_int(d, "causal", leati_draw_chance(d, 70));
+    leati_draw_attribute_int(d, "causal", causal);
   }
-  /* What asks for nothing, but for epsilons of norms that are not there. */
-  static const char *const numbers[] = {"kv_cache_bit_width", "qk_output", "sliding_window_cache"};
   static const char *const epsilons[] = {"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"};
-  if (leati_draw_chance(d, 20)) {
-    leati_draw_attribute_int(d, numbers[leati_draw_int(d, 0, evicts ? 1 : 2)], 0);
-  }
   if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_float(d, epsilons[leati_draw_int(d, 0, 2)], 1e-5);
   }
-  if (leati_draw_chance(d, 20)) {
+  if (codes.bits == 0 && leati_draw_chance(d, 20)) { /* asks for nothing */
     leati_draw_attribute_string(d, leati_draw_chance(d, 50) ? "k_quant_type" : "v_quant_type", "NONE");
   }
   if (leati_draw_chance(d, 40)) {
@@ -387,7 +445,9 @@ static void group_query(leati_draw *d) {
   if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
   }
-  d->output_count = leati_draw_chance(d, 80) ? 3 : 1;
+  const int64_t scores = leati_draw_chance(d, 30) ? leati_draw_int(d, 0, 2) : 0;
+  leati_draw_attribute_int(d, "qk_output", scores);
+  d->output_count = scores != 0 ? 4 : leati_draw_chance(d, 80) ? 3 : 1;
 }
 
 /* Angles for each position of a batch, or for any and numbers that say which, in range or not; of com.microsoft one

@@ -5,6 +5,7 @@
 
 #include "ops/core/bound.h"
 #include "ops/core/node.h"
+#include "ops/quantize/reference.h"
 
 /* Keys that an implementation takes at a time at least, if it does not take all at once. */
 #define KEYS_AT_ONCE 16
@@ -99,7 +100,9 @@ typedef struct attention {
   double weight_off;        /* what a weight may be rounded by, of itself */
   double weight_lost;       /* and what of it may be lost at the lower end of its type, of the largest weight */
   leati_ref_tensor *scores; /* is given them too, in one of the forms that follow; NULL: nobody wants that */
-  int64_t mode;             /* 0: scaled products, 1: capped ones, 2: with the mask, 3: weights */
+  int64_t scored;           /* of the first so many keys; 0: of all */
+  int64_t mode;             /* 0: scaled products, 1: capped ones, 2: with the mask, 3: weights, 4: with the mask, and 0
+                               for a key that a query does not have by its position */
 } attention;
 
 /* The type of floats of an operator, whose first inputs may be bytes before a bias of it. */
@@ -222,19 +225,21 @@ static bool score_of(const attention *a, const int64_t at[4], double *score, dou
 
 /* Gives the scores of a query before weights are made of them. */
 static void give_scores(const attention *a, const int64_t at[4], const double *scores, const double *offs) {
-  const int64_t keys = a->k.positions, first = ((at[0] * a->q.heads + at[1]) * a->q.positions + at[2]) * keys;
+  const int64_t keys = a->scores->dims[3], first = ((at[0] * a->q.heads + at[1]) * a->q.positions + at[2]) * keys;
   for (int64_t j = 0; j < keys; ++j) {
+    const int64_t here[4] = {at[0], at[1], at[2], j};
     double off = offs[j];
-    a->scores->f[first + j] =
-        a->mode == 2 ? scores[j] : product_of(a, (const int64_t[4]){at[0], at[1], at[2], j}, a->mode == 1, &off);
-    a->scores->bound[first + j] = a->mode == 2 && scores[j] == -INFINITY ? 0 : off;
+    a->scores->f[first + j] = a->mode == 4 && !has_key(a, here) ? 0
+                              : a->mode >= 2                    ? scores[j]
+                                                                : product_of(a, here, a->mode == 1, &off);
+    a->scores->bound[first + j] = a->mode >= 2 && scores[j] == -INFINITY ? 0 : off;
   }
 }
 
 /* Gives the weights of a query, of which each is divided by their sum. */
 static void give_weights(const attention *a, const int64_t at[4], const double *weights, const double *offs,
                          double total, double total_off) {
-  const int64_t keys = a->k.positions, first = ((at[0] * a->q.heads + at[1]) * a->q.positions + at[2]) * keys;
+  const int64_t keys = a->scores->dims[3], first = ((at[0] * a->q.heads + at[1]) * a->q.positions + at[2]) * keys;
   for (int64_t j = 0; j < keys; ++j) {
     const double value = total == 0 ? 0 : weights[j] / total;
     a->scores->f[first + j] = value;
@@ -266,7 +271,7 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
     }
     top = scores[j] > top ? scores[j] : top;
   }
-  if (a->scores != NULL && a->mode < 3) {
+  if (a->scores != NULL && a->mode != 3) {
     give_scores(a, at, scores, offs);
   }
   const double base = top == -INFINITY ? 0 : top;
@@ -344,7 +349,9 @@ static bool attend_all(leati_ref_node *node, attention *a) {
   leati_ref_tensor_init(y, type, rank, dims);
   set_type(a, type);
   if (a->scores != NULL) {
-    leati_ref_tensor_init(a->scores, type, 4, (const int64_t[4]){q->batch, q->heads, q->positions, k->positions});
+    leati_ref_tensor_init(
+        a->scores, type, 4,
+        (const int64_t[4]){q->batch, q->heads, q->positions, a->scored != 0 ? a->scored : k->positions});
   }
   double *scores = leati_ref_alloc(k->positions + 1, sizeof(*scores));
   double *offs = leati_ref_alloc(k->positions + 1, sizeof(*offs));
@@ -998,6 +1005,23 @@ static void count_resident(const leati_ref_node *node, const attention *a, int64
   }
 }
 
+/* How many of the new positions of a batch there are; the others are padding. */
+static int64_t valid_of(const leati_ref_node *node, const attention *a, int64_t batch) {
+  const leati_ref_tensor *valid = leati_ref_input(node, 16);
+  const int64_t fresh = a->q.positions, given = valid != NULL ? valid->i[batch] : fresh;
+  return given < 0 ? 0 : given < fresh ? given : fresh;
+}
+
+/* Positions of each batch with all of the new ones, padding included. */
+static void count_padded(const leati_ref_node *node, const attention *a, leati_ref_tensor *out) {
+  leati_ref_tensor_init(out, LEATI_REF_INT32, 1, (const int64_t[1]){a->q.batch});
+  for (int64_t b = 0; b < a->q.batch; ++b) {
+    const int64_t given = a->lengths->i[b], total = given >= TOTAL_MAX ? TOTAL_MAX : given < 0 ? 0 : given + 1;
+    const int64_t before = total - valid_of(node, a, b);
+    out->i[b] = (before < 0 ? 0 : before) + a->q.positions;
+  }
+}
+
 /* Of keys or values with the new ones behind those in such a cache, what stays in it; `x` becomes that. `a` counts all
  * positions of a batch. */
 static void keep_resident(const leati_ref_node *node, const attention *a, int64_t capacity, leati_ref_tensor *x) {
@@ -1006,16 +1030,119 @@ static void keep_resident(const leati_ref_node *node, const attention *a, int64_
   for (int64_t i = 0; i < kept.count; ++i) {
     int64_t at[4];
     leati_ref_unravel(4, kept.dims, i, at);
-    const int64_t total = keys_of(a, at[0]);
-    const int64_t stay = resident(node, capacity, total);
+    const int64_t valid = valid_of(node, a, at[0]), before = keys_of(a, at[0]) - a->q.positions;
+    const int64_t stay = resident(node, capacity, before + valid);
     if (at[2] < stay) {
-      at[2] += resident(node, capacity, total - a->q.positions) + a->q.positions - stay;
+      at[2] += resident(node, capacity, before) + valid - stay;
       kept.f[i] = x->f[element_of(x, at)];
       kept.bound[i] = x->bound[element_of(x, at)];
     }
   }
   leati_ref_tensor_clear(x);
   *x = kept;
+}
+
+/* ---- Caches of codes ---- */
+
+/* Code `e` of a row of bytes, of so many bits each. */
+static double code_at(const leati_ref_tensor *x, int64_t row, int64_t e, int64_t bits) {
+  const int64_t byte = x->i[row * x->dims[3] + e * bits / 8];
+  return (double)(bits == 8 ? byte : (byte >> e % 2 * 4 & 15) - 8);
+}
+
+/* The scale of an element of a head: the only one, or its own. */
+static double scale_at(const leati_ref_tensor *scales, int64_t head, int64_t size, int64_t e) {
+  return scales->f[scales->count == 1 ? 0 : head * size + e];
+}
+
+/* Codes of earlier positions as numbers; of new ones, which `fresh` becomes, those that elements are nearest to, off by
+ * one where two are as near. */
+static void code_all(const attention *a, const leati_ref_tensor *past, const leati_ref_tensor *scales, int64_t bits,
+                     operand *fresh, leati_ref_tensor out[2]) {
+  const int64_t heads = fresh->heads, size = fresh->size;
+  const double low = bits == 8 ? -128 : -8;
+  leati_ref_tensor code = {0};
+  leati_ref_tensor_init(&code, LEATI_REF_INT8, 1, (const int64_t[1]){1});
+  code.bound = leati_ref_alloc(1, sizeof(double));
+  leati_ref_tensor_init(&out[0], LEATI_REF_FLOAT32, 4, (const int64_t[4]){past->dims[0], heads, past->dims[2], size});
+  for (int64_t i = 0; i < out[0].count; ++i) {
+    out[0].f[i] = code_at(past, i / size, i % size, bits);
+  }
+  leati_ref_tensor_init(&out[1], LEATI_REF_FLOAT32, 4, (const int64_t[4]){fresh->batch, heads, fresh->positions, size});
+  for (int64_t i = 0; i < out[1].count; ++i) {
+    int64_t at[4];
+    leati_ref_unravel(4, out[1].dims, i, at);
+    const int64_t from = place_of(fresh, at[0], at[1], at[2], at[3]);
+    const double x = fresh->f[from], off = off_of(a, fresh, from);
+    leati_ref_quantise(&code, 0, x - off, x + off, scale_at(scales, at[1], size, at[3]), 0);
+    const double one = fmax(low, (double)code.i[0]), other = fmax(low, (double)code.i[0] + code.bound[0]);
+    out[1].f[i] = fmin(-low - 1, one);
+    out[1].bound[i] = fmin(-low - 1, other) - out[1].f[i];
+  }
+  leati_ref_tensor_clear(&code);
+  *fresh = (operand){.f = out[1].f,
+                     .off = out[1].bound,
+                     .layout = letters,
+                     .batch = fresh->batch,
+                     .heads = heads,
+                     .positions = fresh->positions,
+                     .size = size};
+  walk(fresh);
+}
+
+/* What codes stand for: `x` becomes that, in the type of the operands. */
+static void decode(const attention *a, const leati_ref_tensor *codes, const leati_ref_tensor *scales, operand *x,
+                   leati_ref_tensor *out) {
+  leati_ref_tensor_init(out, codes->type, 4, codes->dims);
+  for (int64_t i = 0; i < out->count; ++i) {
+    const double scale =
+        scale_at(scales, i / codes->dims[3] / codes->dims[2] % codes->dims[1], codes->dims[3], i % codes->dims[3]);
+    out->f[i] = codes->f[i] * scale;
+    out->bound[i] = codes->bound[i] * fabs(scale) + LEATI_REF_ULP * fabs(out->f[i]) + a->weight_lost;
+  }
+  x->f = out->f;
+  x->off = out->bound;
+}
+
+/* Codes as the cache has them, with bytes of 0 behind the last of a batch. */
+static void pack(const attention *a, leati_ref_type type, int64_t bits, int64_t used, leati_ref_tensor *x) {
+  leati_ref_tensor packed = {0};
+  const int64_t width = x->dims[3] * bits / 8;
+  leati_ref_tensor_init(&packed, type, 4, (const int64_t[4]){x->dims[0], x->dims[1], x->dims[2], width});
+  packed.bound = leati_ref_alloc(packed.count, sizeof(double));
+  for (int64_t i = 0; i < packed.count; ++i) {
+    int64_t at[4];
+    leati_ref_unravel(4, packed.dims, i, at);
+    const int64_t end = a->lengths != NULL ? keys_of(a, at[0]) : used, from = i * 8 / bits;
+    for (int64_t j = 0; j < 8 / bits && at[2] < end; ++j) {
+      const int64_t code = (int64_t)x->f[from + j];
+      packed.i[i] += bits == 8 ? code : (code + 8) * (j == 0 ? 1 : 16);
+      packed.bound[i] += x->bound[from + j] * (j == 0 ? 1 : 16);
+    }
+  }
+  leati_ref_tensor_clear(x);
+  *x = packed;
+}
+
+/* Bits of the codes of caches; 0: they are floats. */
+static int64_t bits_of(const leati_ref_node *node) {
+  return leati_ref_string_is(node, "k_quant_type", "NONE", "NONE") ? 0 : leati_ref_int(node, "kv_cache_bit_width", 8);
+}
+
+/* Whether caches of codes are of that type and width, with scales for them. */
+static bool has_codes(const leati_ref_node *node, const attention *a) {
+  const int64_t bits = bits_of(node);
+  for (uint32_t i = 0; i < 2 && bits != 0; ++i) {
+    const leati_ref_tensor *past = leati_ref_input(node, 3 + i), *scales = leati_ref_input(node, 12 + i);
+    const bool by_channel = leati_ref_string_is(node, i == 0 ? "k_quant_type" : "v_quant_type", "", "PER_CHANNEL");
+    if ((bits != 4 && bits != 8) || past == NULL || scales == NULL || past->rank != 4 || a->k.size * bits % 8 != 0 ||
+        past->type != (bits == 8 ? LEATI_REF_INT8 : LEATI_REF_UINT8) || past->dims[0] != a->q.batch ||
+        past->dims[1] != a->k.heads || past->dims[3] != a->k.size * bits / 8 ||
+        scales->count != (by_channel ? a->k.heads * a->k.size : 1)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 /* Rotates, puts keys and values behind earlier ones, and attends. All new: nothing of the earlier ones counts, and a
@@ -1039,14 +1166,22 @@ static bool run_group_query(leati_ref_node *node) {
       (past_key != NULL &&
        (past_key->rank != 4 || past_value->rank != 4 || past_key->dims[2] != past_value->dims[2])) ||
       !read_group(node, leati_ref_int(node, "num_heads", 0), leati_ref_int(node, "kv_num_heads", 0), &a) ||
-      a.lengths->count != a.q.batch || total->i[0] < a.q.positions || !has_optional(node, &a, total->i[0])) {
+      a.lengths->count != a.q.batch || !has_optional(node, &a, total->i[0])) {
     return leati_ref_fail(node, "%s: inputs do not go together", node->name);
+  }
+  const leati_ref_tensor *valid = leati_ref_input(node, 16);
+  const int64_t bits = bits_of(node), form = leati_ref_int(node, "qk_output", 0);
+  if (total->i[0] < (valid != NULL && leati_ref_int(node, "sliding_window_cache", 0) != 0 ? 1 : a.q.positions) ||
+      !has_codes(node, &a) || (valid != NULL && (valid->rank != 1 || valid->count != a.q.batch || a.after != 0)) ||
+      (node->output_count > 3 && form == 0)) {
+    return leati_ref_fail(node, "%s: not of this form", node->name);
   }
   const int64_t fresh = a.q.positions;
   const int64_t past = past_key != NULL ? past_key->dims[2] : 0;
   const bool evicts = leati_ref_int(node, "sliding_window_cache", 0) != 0;
-  const bool over = evicts && total->i[0] > past; /* else all positions that there ever were have room */
-  a.ends = total->i[0] != fresh;
+  /* Else all positions that there ever were have room. */
+  const bool over = evicts && (total->i[0] > past || valid != NULL);
+  a.ends = total->i[0] != fresh || valid != NULL;
   const int64_t room = over ? fresh + (a.ends ? past : 0) : total->i[0] > past ? total->i[0] : past;
   const int64_t before = past < room - fresh ? past : room - fresh;
   a.least = a.ends ? fresh : 0;
@@ -1066,7 +1201,14 @@ static bool run_group_query(leati_ref_node *node) {
   if ((norms[0] == NULL) != (norms[1] == NULL)) {
     return leati_ref_fail(node, "%s: one norm", node->name);
   }
-  const attention all = a;
+  leati_ref_tensor padded = {0}, codes[4] = {{0}}, values[2] = {{0}};
+  if (valid != NULL) {
+    count_padded(node, &a, &padded);
+    a.lengths = &padded;
+    a.added = 0;
+  }
+  attention all = a;
+  all.most = valid != NULL ? TOTAL_MAX + fresh : a.most;
   if (over && a.ends) {
     count_resident(node, &all, past, &keys);
   }
@@ -1080,12 +1222,35 @@ static bool run_group_query(leati_ref_node *node) {
   }
   attention used = a;
   used.lengths = a.ends ? a.lengths : NULL;
-  const bool done = prepared && append(node, &used, past_key, &a.k, room, fresh, &present[0]) &&
-                    append(node, &used, past_value, &a.v, room, fresh, &present[1]) && attend_all(node, &a);
+  const leati_ref_tensor *behind[2] = {past_key, past_value};
+  operand *const own[2] = {&a.k, &a.v};
+  for (uint32_t i = 0; i < 2 && bits != 0 && prepared; ++i) {
+    code_all(&a, behind[i], leati_ref_input(node, 12 + i), bits, own[i], &codes[2 * i]);
+    behind[i] = &codes[2 * i];
+  }
+  bool done = prepared && append(node, &used, behind[0], &a.k, room, fresh, &present[0]) &&
+              append(node, &used, behind[1], &a.v, room, fresh, &present[1]);
+  for (uint32_t i = 0; i < 2 && bits != 0 && done; ++i) {
+    decode(&a, &present[i], leati_ref_input(node, 12 + i), own[i], &values[i]);
+  }
+  if (node->output_count > 3) {
+    a.scores = &node->outputs[3];
+    a.scored = total->i[0];
+    a.mode = form == 1 ? 4 : 3;
+  }
+  done = done && attend_all(node, &a);
+  for (uint32_t i = 0; i < 2 && done && bits != 0; ++i) {
+    pack(&used, node->inputs[3]->type, bits, fresh, &present[i]);
+  }
   for (uint32_t i = 0; i < 2 && done && over; ++i) {
     keep_resident(node, &all, past, &present[i]);
   }
   give_present(node, done, present);
+  for (uint32_t i = 0; i < 4; ++i) {
+    leati_ref_tensor_clear(&codes[i]);
+    leati_ref_tensor_clear(&values[i / 2]);
+  }
+  leati_ref_tensor_clear(&padded);
   leati_ref_tensor_clear(&keys);
   leati_ref_tensor_clear(&rotated[0]);
   leati_ref_tensor_clear(&rotated[1]);

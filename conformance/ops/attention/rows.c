@@ -87,6 +87,21 @@
   }
 /* What attention of groups needs: heads; how many keys each batch and the longest has; angles of a type. */
 #define GROUPS(q, kv) A_INT("num_heads", q), A_INT("kv_num_heads", kv)
+/* Codes of so many bits, that one scale is for, or one for each element of a head. */
+#define CODES(bits, k, v) A_STRING("k_quant_type", k), A_STRING("v_quant_type", v), A_INT("kv_cache_bit_width", bits)
+#define BY_TENSOR "PER_TENSOR"
+#define BY_CHANNEL "PER_CHANNEL"
+#define INT8S(...) RANGE_OF(LEATI_REF_INT8, -128, 127, __VA_ARGS__)
+#define NO_ANGLES ABSENT, ABSENT
+#define NO_BIAS ABSENT, ABSENT, ABSENT
+/* With scores as output 3, and keys and values unless these are unwanted: bits of outputs. */
+#define GROUP_SCORES(named, unwanted_given, views, attributes_given, ...)                                      \
+  {                                                                                                            \
+    .name = "GroupQueryAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .outputs = 4, \
+    .unwanted = unwanted_given, .variants = views, .attributes = attributes_given, .inputs = {                 \
+      __VA_ARGS__                                                                                              \
+    }                                                                                                          \
+  }
 #define WINDOW(size) A_INT("local_window_size", size), A_INT("sliding_window_cache", 1)
 #define ENDS(total, batches, ...) I32_IS(DIMS(batches), __VA_ARGS__), I32_IS(DIMS(1), total)
 #define ANGLES(t, positions, pairs) RANGE_OF(t, -1, 1, positions, pairs), RANGE_OF(t, -1, 1, positions, pairs)
@@ -715,6 +730,94 @@ static const leati_op_spec specs[] = {
           RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 34), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 34),
           RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 2, 4, 17), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 2, 4, 17),
           ENDS(6, 1, 5)),
+    /* Caches of codes: of one query and several, of prompts, by each kind of scale, some of which are no numbers. */
+    GROUP("codes_int8", VIEWS | VIEW_REVERSED,
+          ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), CODES(8, BY_TENSOR, BY_TENSOR)), F32(2, 1, 128),
+          F32(2, 1, 64), F32(2, 1, 64), INT8S(2, 2, 20, 32), INT8S(2, 2, 20, 32), ENDS(12, 2, 11, 7),
+          ANGLES(LEATI_REF_FLOAT32, 20, 16), NO_BIAS, F32_IS(DIMS(1), 0.02f), F32_IS(DIMS(1, 1, 1, 1), 0.015f)),
+    GROUP("codes_int8_by_channel", 0, ATTRIBUTES(GROUPS(3, 1), CODES(8, BY_CHANNEL, BY_TENSOR)), F32(2, 3, 25), ABSENT,
+          ABSENT, INT8S(2, 1, 9, 5), INT8S(2, 1, 9, 5), ENDS(12, 2, 11, 7), NO_ANGLES, NO_BIAS,
+          F32_RANGE(0.01, 0.03, 5), F32_IS(NO_DIMS, 0.02f)),
+    GROUP("codes_int8_whole_cache", VIEW_IN_PLACE, ATTRIBUTES(GROUPS(4, 2), CODES(8, BY_TENSOR, BY_CHANNEL)),
+          F32(2, 2, 64), F32(2, 2, 32), F32(2, 2, 32), INT8S(2, 2, 11, 16), INT8S(2, 2, 11, 16), ENDS(11, 2, 10, 10),
+          NO_ANGLES, NO_BIAS, F32_IS(DIMS(1), 0.02f), F32_RANGE(0.01, 0.03, 1, 2, 1, 16)),
+    GROUP("codes_int4", VIEWS, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), CODES(4, BY_CHANNEL, BY_CHANNEL)),
+          F32(2, 3, 64), F32(2, 3, 32), F32(2, 3, 32), U8_RANGE(0, 255, 2, 2, 20, 8), U8_RANGE(0, 255, 2, 2, 20, 8),
+          ENDS(12, 2, 11, 7), ANGLES(LEATI_REF_FLOAT32, 20, 8), NO_BIAS, F32_RANGE(0.1, 0.3, 2, 1, 16),
+          F32_RANGE(0.1, 0.3, 32)),
+    GROUP("codes_int4_whole_cache", VIEW_IN_PLACE, ATTRIBUTES(GROUPS(2, 2), CODES(4, BY_TENSOR, BY_TENSOR)),
+          F32(2, 1, 12), F32(2, 1, 12), F32(2, 1, 12), U8_RANGE(0, 255, 2, 2, 7, 3), U8_RANGE(0, 255, 2, 2, 7, 3),
+          ENDS(7, 2, 6, 6), NO_ANGLES, NO_BIAS, F32_IS(DIMS(1), 0.2f), F32_IS(DIMS(1), 0.3f)),
+    GROUP("codes_of_prompt", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), CODES(8, BY_TENSOR, BY_CHANNEL)),
+          F32(2, 7, 64), F32(2, 7, 32), F32(2, 7, 32), INT8S(2, 2, 0, 16), INT8S(2, 2, 0, 16), ENDS(7, 2, 6, 4),
+          ANGLES(LEATI_REF_FLOAT32, 7, 8), NO_BIAS, F32_IS(DIMS(1), 0.02f), F32_RANGE(0.01, 0.03, 2, 16)),
+    GROUP("codes_of_prompt_int4", 0, ATTRIBUTES(GROUPS(4, 2), CODES(4, BY_TENSOR, BY_TENSOR)), F32(1, 5, 64),
+          F32(1, 5, 32), F32(1, 5, 32), U8_RANGE(0, 255, 1, 2, 9, 8), U8_RANGE(0, 255, 1, 2, 9, 8), ENDS(5, 1, 4),
+          NO_ANGLES, NO_BIAS, F32_IS(DIMS(1), 0.3f), F32_IS(DIMS(1), 0.2f)),
+    GROUP("codes_of_no_scale", 0, ATTRIBUTES(GROUPS(2, 1), CODES(8, BY_TENSOR, BY_CHANNEL)), F32(1, 1, 10),
+          F32(1, 1, 5), F32(1, 1, 5), INT8S(1, 1, 6, 5), INT8S(1, 1, 6, 5), ENDS(6, 1, 5), NO_ANGLES, NO_BIAS,
+          F32_IS(DIMS(1), 0.02f), F32_IS(DIMS(5), NAN, 0, -0.02f, 1e36f, 1e-36f)),
+    GROUP("codes_lengths_out_of_range", 0, ATTRIBUTES(GROUPS(4, 2), CODES(8, BY_TENSOR, BY_TENSOR)), F32(4, 1, 64),
+          F32(4, 1, 32), F32(4, 1, 32), INT8S(4, 2, 9, 16), INT8S(4, 2, 9, 16), ENDS(10, 4, -7, 0, 10, INT32_MAX),
+          NO_ANGLES, NO_BIAS, F32_IS(DIMS(1), 0.02f), F32_IS(DIMS(1), 0.02f)),
+    GROUP("codes_float16", VIEW_OFFSET, ATTRIBUTES(GROUPS(4, 2), CODES(8, BY_CHANNEL, BY_CHANNEL)),
+          RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 1, 64), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 1, 32),
+          RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 1, 32), INT8S(1, 2, 7, 16), INT8S(1, 2, 7, 16), ENDS(8, 1, 7),
+          NO_ANGLES, NO_BIAS, F32_RANGE(0.01, 0.03, 32), F32_RANGE(0.01, 0.03, 32)),
+    GROUP("codes_bfloat16", VIEW_OFFSET, ATTRIBUTES(GROUPS(4, 2), CODES(4, BY_TENSOR, BY_TENSOR)),
+          RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 64), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 32),
+          RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 32), U8_RANGE(0, 255, 1, 2, 7, 8), U8_RANGE(0, 255, 1, 2, 7, 8),
+          ENDS(8, 1, 7), NO_ANGLES, NO_BIAS, F32_IS(DIMS(1), 0.2f), F32_IS(DIMS(1), 0.3f)),
+    {.name = "GroupQueryAttention",
+     .label = "codes_unwanted",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .attributes = {GROUPS(4, 2), CODES(8, BY_TENSOR, BY_TENSOR)},
+     .inputs = {F32(2, 1, 64), F32(2, 1, 32), F32(2, 1, 32), INT8S(2, 2, 9, 16), INT8S(2, 2, 9, 16), ENDS(9, 2, 8, 3),
+                NO_ANGLES, NO_BIAS, F32_IS(DIMS(1), 0.02f), F32_IS(DIMS(1), 0.02f)}},
+    /* New positions of which each batch has some, all, none, or a number out of range. */
+    GROUP("padded", VIEWS, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1)), F32(3, 4, 128), F32(3, 4, 64),
+          F32(3, 4, 64), F32(3, 2, 20, 32), F32(3, 2, 20, 32), ENDS(20, 3, 11, 3, 8), ANGLES(LEATI_REF_FLOAT32, 20, 16),
+          NO_BIAS, NO_ANGLES, NO_ANGLES, I32_IS(DIMS(3), 2, 4, 0)),
+    GROUP("padded_one", VIEW_IN_PLACE, ATTRIBUTES(GROUPS(4, 2)), F32(2, 1, 128), F32(2, 1, 64), F32(2, 1, 64),
+          F32(2, 2, 9, 32), F32(2, 2, 9, 32), ENDS(9, 2, 8, 8), NO_ANGLES, NO_BIAS, NO_ANGLES, NO_ANGLES,
+          I32_IS(DIMS(2), 1, 1)),
+    GROUP("padded_out_of_range", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), A_INT("local_window_size", 5)),
+          F32(5, 3, 64), F32(5, 3, 32), F32(5, 3, 32), F32(5, 2, 9, 16), F32(5, 2, 9, 16),
+          ENDS(9, 5, 8, -9, INT32_MAX, 0, 5), ANGLES(LEATI_REF_FLOAT32, 9, 8), NO_BIAS, NO_ANGLES, NO_ANGLES,
+          I32_IS(DIMS(5), -1, 2, 4, 3, INT32_MAX)),
+    GROUP("padded_codes", 0, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), CODES(8, BY_TENSOR, BY_TENSOR)),
+          F32(2, 3, 64), F32(2, 3, 32), F32(2, 3, 32), INT8S(2, 2, 12, 16), INT8S(2, 2, 12, 16), ENDS(12, 2, 8, 4),
+          ANGLES(LEATI_REF_FLOAT32, 12, 8), NO_BIAS, F32_IS(DIMS(1), 0.02f), F32_IS(DIMS(1), 0.02f), NO_ANGLES,
+          I32_IS(DIMS(2), 2, 3)),
+    GROUP("padded_evicting", VIEW_SLICED, ATTRIBUTES(GROUPS(4, 2), A_INT("do_rotary", 1), WINDOW(4)), F32(4, 5, 64),
+          F32(4, 5, 32), F32(4, 5, 32), F32(4, 2, 7, 16), F32(4, 2, 7, 16), ENDS(23, 4, 22, 3, 7, 9),
+          ANGLES(LEATI_REF_FLOAT32, 30, 8), NO_BIAS, NO_ANGLES, NO_ANGLES, I32_IS(DIMS(4), 3, 4, 0, 1)),
+    GROUP("padded_evicting_small_total", 0, ATTRIBUTES(GROUPS(4, 2), WINDOW(2)), F32(1, 5, 64), F32(1, 5, 32),
+          F32(1, 5, 32), F32(1, 2, 3, 16), F32(1, 2, 3, 16), ENDS(4, 1, 3), NO_ANGLES, NO_BIAS, NO_ANGLES, NO_ANGLES,
+          I32_IS(DIMS(1), 2)),
+    /* Scores before the softmax and weights, with all that may go into them. */
+    GROUP_SCORES("scores", 0, VIEWS, ATTRIBUTES(GROUPS(6, 2), A_INT("do_rotary", 1), A_INT("qk_output", 1)),
+                 F32(2, 2, 192), F32(2, 2, 64), F32(2, 2, 64), F32(2, 2, 40, 32), F32(2, 2, 40, 32),
+                 ENDS(31, 2, 25, 30), ANGLES(LEATI_REF_FLOAT32, 64, 16), ABSENT, F32(2, 1, 2, 31), F32(6)),
+    GROUP_SCORES(
+        "scores_of_prompt", 6, 0,
+        ATTRIBUTES(GROUPS(4, 2), A_INT("qk_output", 1), A_FLOAT("softcap", 2.0f), A_INT("local_window_size", 3)),
+        F32(2, 7, 64), F32(2, 7, 32), F32(2, 7, 32), F32(2, 2, 0, 16), F32(2, 2, 0, 16), ENDS(7, 2, 6, 4)),
+    GROUP_SCORES("scores_taken_out", 6, 0, ATTRIBUTES(GROUPS(2, 1), A_INT("qk_output", 1)), F32(1, 1, 16), F32(1, 1, 8),
+                 F32(1, 1, 8), F32(1, 1, 3, 8), F32(1, 1, 3, 8), ENDS(4, 1, 3), NO_ANGLES, ABSENT,
+                 F32_IS(DIMS(1, 1, 1, 4), 0, -INFINITY, 1, 2)),
+    GROUP_SCORES("weights", 0, VIEW_OFFSET, ATTRIBUTES(GROUPS(4, 1), A_INT("qk_output", 2)), F32(2, 1, 128),
+                 F32(2, 1, 32), F32(2, 1, 32), F32(2, 1, 150, 32), F32(2, 1, 150, 32), ENDS(140, 2, 20, 139), NO_ANGLES,
+                 ABSENT, ABSENT, F32_IS(DIMS(4), 200, -200, 1, -INFINITY)),
+    GROUP_SCORES("weights_smooth", 6, 0,
+                 ATTRIBUTES(GROUPS(4, 2), A_INT("qk_output", 2), A_INT("smooth_softmax", 1), A_INT("causal", 0)),
+                 F32(2, 3, 64), F32(2, 3, 32), F32(2, 3, 32), ABSENT, ABSENT, ENDS(3, 2, 2, 1)),
+    GROUP_SCORES("weights_of_codes", 0, 0,
+                 ATTRIBUTES(GROUPS(4, 2), A_INT("qk_output", 2), CODES(8, BY_TENSOR, BY_TENSOR)),
+                 RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 2, 64), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 2, 32),
+                 RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 2, 32), INT8S(2, 2, 9, 16), INT8S(2, 2, 9, 16), ENDS(9, 2, 8, 3),
+                 NO_ANGLES, NO_BIAS, F32_IS(DIMS(1), 0.02f), F32_IS(DIMS(1), 0.02f)),
     /* The keys of one batch lie in the first of those tiles that a device might share out. */
     GROUP("many_keys", VIEW_OFFSET, ATTRIBUTES(GROUPS(4, 1), A_INT("local_window_size", 500)), F32(2, 1, 128),
           F32(2, 1, 32), F32(2, 1, 32), F32(2, 1, 700, 32), F32(2, 1, 700, 32), ENDS(700, 2, 20, 699)),
@@ -865,6 +968,29 @@ static const leati_refusal wrong_evicting[] = {{A_INT("local_window_size", -1)},
 static const leati_refusals refusals_of_evicting = {
     .sound = &sound_evicting, .wrong = wrong_evicting, .wrong_count = G_N_ELEMENTS(wrong_evicting)};
 
+static const leati_op_spec sound_codes =
+    GROUP_SCORES("sound", 0, 0, ATTRIBUTES(GROUPS(4, 2), A_INT("qk_output", 1), CODES(8, BY_TENSOR, BY_TENSOR)),
+                 F32(1, 1, 64), F32(1, 1, 32), F32(1, 1, 32), INT8S(1, 2, 6, 16), INT8S(1, 2, 6, 16), ENDS(7, 1, 6),
+                 NO_ANGLES, NO_BIAS, F32(1), F32(1), NO_ANGLES, I32_IS(DIMS(1), 1));
+static const leati_refusal wrong_codes[] = {{A_STRING("k_quant_type", "NONE")},
+                                            {A_STRING("v_quant_type", "PER_ROW")},
+                                            {A_STRING("k_quant_type", "")},
+                                            {A_STRING("k_quant_type", BY_CHANNEL)},
+                                            {A_INT("k_quant_type", 1)},
+                                            {A_INT("kv_cache_bit_width", 4)},
+                                            {A_INT("kv_cache_bit_width", 0)},
+                                            {A_INT("kv_cache_bit_width", 2)},
+                                            {A_INT("kv_cache_bit_width", INT64_MAX)},
+                                            {A_INT("qk_output", 0)},
+                                            {A_INT("qk_output", 3)},
+                                            {A_INT("qk_output", -1)},
+                                            {A_INT("causal", 0)}};
+/* Scales of more dimensions. */
+static const leati_refusals refusals_of_codes = {.sound = &sound_codes,
+                                                 .wrong = wrong_codes,
+                                                 .wrong_count = G_N_ELEMENTS(wrong_codes),
+                                                 .any_size = {[12] = 1u << 1, [13] = 1u << 1}};
+
 static const leati_op_spec sound_relative =
     RELATIVE("sound", 0, 0, 1, 128, F32(32, 3), I64_IS(NO_DIMS, 5), I64_IS(NO_DIMS, 5));
 static const leati_refusal wrong_relative[] = {{A_INT("max_distance", 0)},         {A_INT("max_distance", 8)},
@@ -895,6 +1021,7 @@ static const leati_refusals refusals_of_attention = {.sound = &sound_attention,
 static const leat_case hostile[] = {{REFUSALS("Attention", "refused", &refusals_of_attention)},
                                     {REFUSALS("QAttention", "refused", &refusals_of_q_attention)},
                                     {REFUSALS("GroupQueryAttention", "evicting_refused", &refusals_of_evicting)},
+                                    {REFUSALS("GroupQueryAttention", "codes_refused", &refusals_of_codes)},
                                     {REFUSALS("RelativePositionBias", "refused", &refusals_of_relative)}};
 
 void leati_rows_attention(leat_case_list *list) {

@@ -264,8 +264,10 @@ static int32_t attention_plan(const leat_op *op, leati_planner *planner, const l
   }
   a.scores = leati_output(call, SCORES);
   a.score_form = state->scores;
-  const leati_past past = {past_of(op, call, false), past_of(op, call, true), leati_output(call, 1),
-                           leati_output(call, 2)};
+  const leati_past past = {.keys = past_of(op, call, false),
+                           .values = past_of(op, call, true),
+                           .to_keys = leati_output(call, 1),
+                           .to_values = leati_output(call, 2)};
   if (past.keys == NULL && past.to_keys == NULL && past.to_values == NULL) {
     return leati_plan_attention(planner, &a, err);
   }

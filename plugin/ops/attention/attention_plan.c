@@ -236,24 +236,41 @@ static int32_t plan_present(leati_planner *planner, leati_append *append, leat_e
   return wanted.count > 0 ? leati_plan_append(planner, &wanted, err) : LEAT_OK;
 }
 
+/* Plans codes of keys and values; attention goes on from what they stand for. */
+static int32_t plan_codes(leati_planner *planner, leati_attention *attention, const leati_past *past, int64_t positions,
+                          const leati_lengths *lengths, leat_error *err) {
+  const leati_view *const given[] = {past->keys, past->values};
+  const leati_view *const wanted[] = {past->to_keys, past->to_values};
+  const leati_operand fresh[] = {attention->k, attention->v};
+  leati_operand *const to[] = {&attention->k, &attention->v};
+  leati_kv_codes_part parts[2];
+  leati_view walked[2];
+  for (uint32_t i = 0; i < 2; ++i) {
+    LEATI_TRY(leati_plan_walkable(planner, given[i], &walked[i], err));
+    LEATI_TRY(place(planner, NULL, positions, &fresh[i], to[i], err));
+    parts[i] = (leati_kv_codes_part){.past = &walked[i], .fresh = &fresh[i], .to = wanted[i], .values = &to[i]->view};
+  }
+  return leati_plan_kv_codes(planner, past->code, parts, lengths, err);
+}
+
 int32_t leati_plan_attention_behind(leati_planner *planner, leati_attention *attention, const leati_past *past,
                                     int64_t positions, leati_append *append, leat_error *err) {
   const leati_view *const given[] = {past->keys, past->values, NULL};
   const leati_view *const wanted[] = {past->to_keys, past->to_values, NULL};
   const leati_operand fresh[] = {attention->k, attention->v, attention->q};
   leati_operand *const to[] = {&attention->k, &attention->v, &attention->q};
-  const bool rotates = append->rotation.cosines != NULL;
+  const bool rotates = append->rotation.cosines != NULL, coded = past->code != NULL;
   leati_operand earlier[2];
   bool biased = false;
   for (uint32_t i = 0; i < LEATI_APPEND_PARTS; ++i) {
     const bool queries = to[i] == &attention->q, values = to[i] == &attention->v;
     append->parts[i] = (leati_append_part){.fresh = &fresh[i],
-                                           .to = wanted[i],
-                                           .queries = queries,
+                                           .to = coded ? NULL : wanted[i],
+                                           .alone = queries || coded,
                                            .rotates = rotates && !values,
                                            .bias = append->parts[i].bias};
     biased = biased || append->parts[i].bias != NULL;
-    if (given[i] != NULL) {
+    if (given[i] != NULL && !coded) {
       leati_view walked;
       LEATI_TRY(leati_plan_walkable(planner, given[i], &walked, err));
       earlier[i] = as_apart(&walked);
@@ -261,7 +278,7 @@ int32_t leati_plan_attention_behind(leati_planner *planner, leati_attention *att
     }
   }
   /* Scores need all keys, and queries that are rotated, in memory. */
-  if (!biased && append->origins == NULL && attention->scores == NULL &&
+  if (!biased && !coded && append->origins == NULL && attention->scores == NULL &&
       leati_attention_few_fits(planner->device, attention, append)) {
     return leati_plan_attention_few(planner, attention, append, err);
   }
@@ -273,13 +290,16 @@ int32_t leati_plan_attention_behind(leati_planner *planner, leati_attention *att
     if (changes(&append->parts[i])) {
       leati_append_part *const part = &append->parts[append->count];
       *part = append->parts[i];
-      LEATI_TRY(place(planner, part->to, part->queries ? fresh[i].heads.shape[2] : positions, &fresh[i], to[i], err));
+      LEATI_TRY(place(planner, part->to, part->alone ? fresh[i].heads.shape[2] : positions, &fresh[i], to[i], err));
       part->to = &to[i]->view;
       ++append->count;
     }
   }
   if (append->count > 0) {
     LEATI_TRY(leati_plan_append(planner, append, err));
+  }
+  if (coded) {
+    LEATI_TRY(plan_codes(planner, attention, past, positions, &append->lengths, err));
   }
   return leati_plan_attention(planner, attention, err);
 }

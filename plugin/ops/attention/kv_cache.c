@@ -64,7 +64,7 @@ static bool fill_part(const leati_append_part *part, part_args *args) {
   *args = (part_args){.heads = (uint32_t)fresh->shape[1],
                       .size = (uint32_t)fresh->shape[3],
                       .rows = (uint32_t)part->to->shape[2],
-                      .cached = !part->queries,
+                      .cached = !part->alone,
                       .rotates = part->rotates};
   leati_heads_strides(fresh, args->fresh_strides);
   bool quads =

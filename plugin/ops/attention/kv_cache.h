@@ -51,12 +51,12 @@ typedef struct leati_rotation_args {
 /** Fills in the record, but for addresses; all 0 where nothing is turned. */
 leati_rotation_args leati_rotation_fill(const leati_rotation *rotation);
 
-/** A cache, with the new positions that go behind its own; or queries, which go by themselves. */
+/** A cache, with the new positions that go behind its own; or new positions by themselves, as those of queries are. */
 typedef struct leati_append_part {
   const leati_operand *past; /**< NULL: none */
   const leati_operand *fresh;
   const leati_view *to; /**< compact: batch, head, position, element; may be exactly `past` if that has its shape */
-  bool queries;
+  bool alone;
   bool rotates;
   const leati_view *bias; /**< is added to `fresh`, which is not rotated: one number for each of all elements of a
                                position, head by head, that kernels can walk; NULL: none */
@@ -64,8 +64,8 @@ typedef struct leati_append_part {
 
 #define LEATI_APPEND_PARTS 3
 
-/** What goes behind what; behind both, zeros up to the end of the result. Queries alone may have other positions than
- * the first part. */
+/** What goes behind what; behind both, zeros up to the end of the result. Only what goes by itself may have other
+ * positions than the first part. */
 typedef struct leati_append {
   uint32_t count;
   leati_append_part parts[LEATI_APPEND_PARTS]; /**< of one type, with the same batches and new positions */

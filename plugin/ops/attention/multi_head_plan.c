@@ -182,6 +182,7 @@ int32_t leati_plan_multi_head(leati_planner *planner, const leati_multi_head *in
       append.parts[i].bias = &biases[i];
     }
   }
-  const leati_past past = {in->past[0], in->past[1], in->present[0], in->present[1]};
+  const leati_past past = {
+      .keys = in->past[0], .values = in->past[1], .to_keys = in->present[0], .to_values = in->present[1]};
   return leati_plan_attention_behind(planner, &a, &past, room, &append, err);
 }

@@ -2,7 +2,7 @@
 # Attention, its caches, and rotary embeddings.
 leat_room(FAMILIES attention group_query multi_head projected q_attention relative_bias
   rotary
-  SOURCES attention_args attention_few attention_plan attention_scores heads key_mask kv_cache multi_head_plan
+  SOURCES attention_args attention_few attention_plan attention_scores heads key_mask kv_cache kv_codes multi_head_plan
   window_cache)
 
 set(attention_constants CONSTANTS QUADS DEPTH_CHUNK WIDTH_CHUNK SPLIT CAPPED ZEROED)
@@ -19,6 +19,7 @@ leat_kernel(attention_matrix2_128 attention_matrix.comp MATRICES2 TYPES F16 BF16
 leat_kernel(attention_scores attention_scores.comp TYPES F32 F16 BF16 CONSTANTS ZEROED)
 leat_kernel(append append.comp TYPES F32 F16 BF16 CONSTANTS QUADS)
 leat_kernel(key_mask key_mask.comp TYPES F32 F16 BF16)
+leat_kernel(kv_codes kv_codes.comp TYPES F32 F16 BF16)
 leat_kernel(relative_bias relative_bias.comp ITEMS 16 32)
 leat_kernel(window_keep window_keep.comp ITEMS 16 32 64 128)
 leat_kernel(window_keys window_keys.comp ITEMS 32)

@@ -6,7 +6,7 @@
 
 /* The part that argument records have in common; Window of kernels/window_cache.glsl. */
 typedef struct window_args {
-  leati_lengths_args totals;
+  leati_lengths_args totals, valid;
   int32_t fresh;
   int32_t capacity, step;
 } window_args;
@@ -30,6 +30,7 @@ typedef struct keep_args {
 
 static window_args window_args_of(const leati_window_cache *cache) {
   return (window_args){.totals = leati_lengths_fill(&cache->totals),
+                       .valid = leati_lengths_fill(&cache->valid),
                        .fresh = (int32_t)cache->fresh,
                        .capacity = (int32_t)cache->capacity,
                        .step = (int32_t)(cache->capacity - cache->window + 1)};
@@ -48,7 +49,7 @@ int32_t leati_plan_window_keys(leati_planner *planner, const leati_window_cache 
       .pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_WINDOW_KEYS, out_keys->item_size)},
       .args = &args,
       .args_size = sizeof(args),
-      LEATI_READS({cache->totals.view, &args.window.totals.at}),
+      LEATI_READS({cache->totals.view, &args.window.totals.at}, {cache->valid.view, &args.window.valid.at}),
       LEATI_WRITES({out_keys, &args.keys}, {out_positions, &args.positions})};
   leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);
@@ -71,7 +72,8 @@ int32_t leati_plan_window_keep(leati_planner *planner, const leati_window_cache 
   leati_dispatch_desc dispatch = {.pipeline = {.kernel = leati_kernel_find_item(LEATI_KERNELS_WINDOW_KEEP, width)},
                                   .args = &args,
                                   .args_size = sizeof(args),
-                                  LEATI_READS({from, &args.from}, {cache->totals.view, &args.window.totals.at}),
+                                  LEATI_READS({from, &args.from}, {cache->totals.view, &args.window.totals.at},
+                                              {cache->valid.view, &args.window.valid.at}),
                                   LEATI_WRITES({to, &args.to})};
   leati_groups_linear(planner->device, args.count, LEATI_ITEMS_PER_GROUP, dispatch.groups);
   return leati_plan_dispatch(planner, &dispatch, err);

@@ -16,11 +16,12 @@
 /** How many rows a cache has, and new positions are put behind it. */
 typedef struct leati_window_cache {
   int64_t capacity, window; /**< 1 <= window <= capacity */
-  int64_t fresh;            /**< new positions of each batch */
+  int64_t fresh;            /**< new positions of each batch, */
+  leati_lengths valid;      /**< of which the first so many go into the cache; `most` is `fresh` */
   leati_lengths totals;     /**< of each batch, new ones included, with a view; at most LEATI_WINDOW_TOTAL_MAX */
 } leati_window_cache;
 
-/** Plans two temporaries: for each batch how many keys it has, those in the cache and the new ones; and for each batch
+/** Plans two temporaries: for each batch how many keys it has, those in the cache and all new ones; and for each batch
  * and new position which one that is, counted from the first one that was ever put into the cache, as numbers of 64
  * bits.
  * @errors OUT_OF_MEMORY, INTERNAL */

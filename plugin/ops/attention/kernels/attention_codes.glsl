@@ -40,11 +40,13 @@
 #define LEAT_ATTENTION_MASK_ADDED 1
 #define LEAT_ATTENTION_MASK_BOOL 2
 
-/* `mode` of attention_scores.comp, as ONNX numbers it: scaled products, capped ones, these with the mask, weights. */
+/* `mode` of attention_scores.comp, as ONNX numbers it: scaled products, capped ones, these with the mask, weights; or
+ * with the mask, and 0 for keys that a query does not have. */
 #define LEAT_ATTENTION_SCORES_PRODUCTS 0
 #define LEAT_ATTENTION_SCORES_CAPPED 1
 #define LEAT_ATTENTION_SCORES_MASKED 2
 #define LEAT_ATTENTION_SCORES_WEIGHTS 3
+#define LEAT_ATTENTION_SCORES_OWN 4
 
 /* `kind` of key_mask.comp: a number for each key, or for the end of each batch's keys, or behind all ends their starts.
  */

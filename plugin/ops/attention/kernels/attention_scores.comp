@@ -1,6 +1,6 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Scores of an attention without sinks, or the weights that they become, as a tensor of their own. A workgroup has one
+// Scores of an attention, or the weights that they become, as a tensor of their own. A workgroup has one
 // query of a head, and each of its threads every 64th key. Weights need the largest score and the sum of all weights
 // first, so that scores are computed twice rather than kept in the narrower type of the result.
 #define ATTENTION_MORE_ARGS uint64_t scores; uint keys, mode;
@@ -62,7 +62,8 @@ void main() {
   float base = 0, over = 0;
   bool zero = false;
   if (args.mode == LEAT_ATTENTION_SCORES_WEIGHTS) {
-    float top = -LEAT_INFINITY, sum = 0;
+    const float sink = sink_of(head, query);
+    float top = thread == 0 ? sink : -LEAT_INFINITY, sum = thread == 0 ? sink_weight(sink) : 0;
     for (uint key = thread; key < args.keys; key += THREADS) {
       const float added = added_to(query, key, mask);
       if (added != -LEAT_INFINITY) {
@@ -85,7 +86,8 @@ void main() {
     } else {
       const float added = added_to(query, key, mask);
       const bool taken = added != -LEAT_INFINITY;
-      value = taken ? masked_score(q, k, key, added) : -LEAT_INFINITY;
+      const bool own = args.mode != LEAT_ATTENTION_SCORES_OWN || has_key(query, key);
+      value = taken ? masked_score(q, k, key, added) : own ? -LEAT_INFINITY : 0;
       if (args.mode == LEAT_ATTENTION_SCORES_WEIGHTS) {
         value = zero || !taken ? 0 : leat_exp(value - base) * over;
       }

@@ -6,7 +6,8 @@
 #include "lengths.glsl"
 
 struct Window {
-  Lengths totals; // of each batch, new positions included
+  Lengths totals; // of each batch, new positions included that go into the cache,
+  Lengths valid;  // and how many these are
   int fresh;      // new positions
   int capacity, step;
 };
@@ -17,8 +18,8 @@ int resident(const Window window, int total) {
   return over <= 0 ? total : total - window.step * ((over + window.step - 1) / window.step);
 }
 
-// How many keys a batch of so many positions has: those that were in the cache, and the new ones. A batch may have fewer
-// positions than there are new ones, where nothing was in the cache: then it is as many.
-int keys_of(const Window window, int total) { return resident(window, total - window.fresh) + window.fresh; }
+// How many positions of a batch are before its new ones. A batch may have fewer than there are new ones, where nothing was
+// in the cache: then it is less than 0.
+int earlier(const Window window, uint batch, int total) { return total - length_of(window.valid, batch); }
 
 #endif

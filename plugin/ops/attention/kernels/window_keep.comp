@@ -20,9 +20,11 @@ void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
   for (uint n = 0u; n < 4u && item < args.count; ++n, item += 256u) {
     const uint line = item / args.row, head = line / uint(args.window.capacity);
-    const int total = length_of(args.window.totals, head / args.heads), kept = resident(args.window, total);
+    const uint batch = head / args.heads;
+    const int total = length_of(args.window.totals, batch), kept = resident(args.window, total);
+    const int before = earlier(args.window, batch, total);
     const int row = int(line - head * uint(args.window.capacity));
-    const int from = row + keys_of(args.window, total) - kept;
+    const int from = row + resident(args.window, before) + total - before - kept;
     Item value = Item(0u);
     if (row < kept) {
       value = item_load(item_at(args.from, int((head * args.rows_from + uint(from)) * args.row + (item - line * args.row))));

@@ -776,6 +776,12 @@ typedef struct leat_event_api {
  *   there are no angles for the nearest. smooth_softmax and head_sink count in the sum of weights alone.
  *   With sliding_window_cache keys and values are as long as the earlier ones. If total_sequence_length is more than
  *   that, there are zeros behind those that stay, and a batch has at most 2^30 positions.
+ *   Codes of quantised keys and values are the nearest to an element by its scale, of two the even one, and 0 where the
+ *   quotient is no number; attention has what they stand for, in the type of the queries, of new positions too. Behind
+ *   the last position bytes are 0. A number of query_seqlens that there is not counts as the nearest; what is padding
+ *   lies behind the last position of keys and values, and gives numbers of no meaning. output_qk has
+ *   total_sequence_length keys: scores as they go into the softmax, and 0 for a key that a query does not have by its
+ *   position, or weights.
  * - Attention of com.microsoft and MultiHeadAttention add mask_filter_value to the score of a key that a mask of whole
  *   numbers does not have, together with attention_bias rounded to the type and never below its lowest number: a query
  *   without such keys weighs all of them. A number above 0 has the key. Of a mask of 3 batches + 2 numbers the first
