@@ -79,7 +79,11 @@
   NHWC("NhwcConv", named, views, ATTRIBUTES(PADDED), RANGE_OF(t, -1, 1, 2, 6, 5, 8), RANGE_OF(t, -1, 1, 12, 3, 3, 8), \
        RANGE_OF(t, -1, 1, 12)),                                                                                       \
       NHWC("NhwcFusedConv", named, views, ATTRIBUTES(PADDED, NAMED("Relu")), RANGE_OF(t, -1, 1, 2, 6, 5, 8),          \
-           RANGE_OF(t, -1, 1, 12, 8, 3, 3), RANGE_OF(t, -1, 1, 12), RANGE_OF(t, -1, 1, 2, 6, 5, 12))
+           RANGE_OF(t, -1, 1, 12, 8, 3, 3), RANGE_OF(t, -1, 1, 12), RANGE_OF(t, -1, 1, 2, 6, 5, 12)),                 \
+      NHWC("NhwcFusedConv", "depthwise_" named, views,                                                                \
+           ATTRIBUTES(PADDED, A_INT("group", 8), A_INTS("strides", 1, 2), NAMED("Relu")),                             \
+           RANGE_OF(t, -1, 1, 2, 6, 5, 8), RANGE_OF(t, -1, 1, 8, 1, 3, 3), RANGE_OF(t, -1, 1, 8),                     \
+           RANGE_OF(t, -1, 1, 2, 6, 3, 8))
 
 /* Products that ONNX Runtime has under names of their own. */
 #define NAMED_PRODUCTS(named, t)                                                                                \
@@ -102,6 +106,13 @@ static const leati_op_spec specs[] = {
     NHWC("NhwcConv", "groups", 0, ATTRIBUTES(A_INT("group", 2), A_INTS("strides", 2, 1)), F32(2, 7, 5, 6),
          F32(4, 3, 2, 3), F32(4)),
     NHWC("NhwcConv", "depthwise", 0, ATTRIBUTES(PADDED, A_INT("group", 6)), F32(1, 7, 5, 6), F32(6, 3, 3, 1)),
+    NHWC("NhwcConv", "depthwise_of_more", 0, ATTRIBUTES(PADDED, A_INT("group", 4), A_INTS("dilations", 2, 1)),
+         F32(2, 7, 5, 4), F32(8, 3, 3, 1), F32(8)),
+    NHWC("NhwcConv", "depthwise_volume", 0, ATTRIBUTES(A_INT("group", 4), A_INTS("pads", 1, 0, 1, 0, 1, 1)),
+         F32(2, 4, 5, 6, 4), F32(4, 2, 3, 2, 1), F32(4)),
+    NHWC("NhwcConv", "depthwise_one_pixel", 0, ATTRIBUTES(A_INT("group", 12)), F32(2, 4, 5, 12), F32(12, 4, 5, 1)),
+    NHWC("NhwcConv", "depthwise_many", 0, ATTRIBUTES(PADDED, A_INT("group", 36)), F32(1, 65, 37, 36), F32(36, 3, 3, 1),
+         F32(36)),
     NHWC("NhwcConv", "line", 0, NO_ATTRIBUTES, F32(2, 9, 4), F32(5, 3, 4), F32(5)),
     NHWC("NhwcConv", "volume", 0, ATTRIBUTES(A_INTS("dilations", 1, 1, 2), A_INTS("pads", 1, 0, 1, 0, 1, 1)),
          F32(2, 4, 5, 6, 4), F32(8, 2, 3, 2, 4), F32(8)),
@@ -109,6 +120,11 @@ static const leati_op_spec specs[] = {
     NHWC("NhwcConv", "many_channels", 0, ATTRIBUTES(PADDED, A_INTS("strides", 2, 2)), F32(2, 4, 5, 300),
          F32(3, 3, 3, 300)),
     NHWC("NhwcConv", "many_taps", 0, NO_ATTRIBUTES, F32(1, 9, 8, 4), F32(5, 7, 7, 4)),
+    NHWC("NhwcConv", "taps_63", 0, ATTRIBUTES(A_INTS("pads", 4, 3, 4, 3), A_INT("group", 2)), F32(2, 9, 8, 6),
+         F32(4, 9, 7, 3), F32(4)),
+    NHWC("NhwcConv", "taps_64", 0, ATTRIBUTES(PADDED), F32(1, 9, 8, 4), F32(5, 8, 8, 4)),
+    NHWC("NhwcFusedConv", "many_taps", 0, ATTRIBUTES(A_INTS("pads", 3, 3, 3, 3), NAMED("Relu")), F32(1, 9, 8, 3),
+         F32(8, 3, 7, 7), F32(8), F32(1, 9, 8, 8)),
     NHWC("NhwcFusedConv", "groups", 0, ATTRIBUTES(PADDED, A_INT("group", 2), NAMED("Relu")), F32(2, 3, 5, 8),
          F32(8, 4, 3, 3), F32(8), F32(2, 3, 5, 8)),
     NHWC("NhwcFusedConv", "single_channel", 0, ATTRIBUTES(PADDED), F32(2, 3, 5, 8), F32(1, 8, 3, 3), ABSENT,

@@ -58,6 +58,18 @@ typedef struct depthwise_args {
   int32_t kernel[3], stride[3], dilation[3], pad[3];
 } depthwise_args;
 
+/* Argument record of kernels/conv_depthwise_nhwc.comp. */
+typedef struct depthwise_nhwc_args {
+  uint64_t x, weights, y, bias;
+  leati_epilogue_args epilogue;
+  uint32_t count, parts, taps;
+  uint32_t pitch_in, pitch_out, pitch_residual;
+  uint32_t out_depth, out_height, out_width;
+  leati_divider per_part, per_depth, per_height, per_width, per_input;
+  int32_t depth, height, width;
+  int32_t kernel[3], stride[3], dilation[3], pad[3];
+} depthwise_nhwc_args;
+
 static const leati_kernel_set tile_kernels[LEATI_TILE_COUNT] = {
     [LEATI_TILE_128] = LEATI_KERNELS_CONV_128,
     [LEATI_TILE_64] = LEATI_KERNELS_CONV_64,
@@ -298,10 +310,60 @@ static bool holds_quads(const leati_view *view) {
   return holds(view, 4);
 }
 
+/* Images, and the result, are in NHWC layout: an invocation has four channels of a pixel, or one. */
+static int32_t plan_depthwise_nhwc(leati_planner *planner, const conv_problem *problem, const conv_job *job,
+                                   leat_error *err) {
+  const leati_window_fit *const fit = problem->fit;
+  const leati_epilogue *const epilogue = &problem->state->epilogue;
+  const leati_view *const x = job->x, *const y = job->y, *const residual = job->residual;
+  const uint32_t channels = (uint32_t)y->shape[1], channels_in = (uint32_t)x->shape[1];
+  const int64_t pitch_in = leati_pixel_pitch(x), pitch_out = leati_pixel_pitch(y);
+  const int64_t pitch_residual = residual != NULL ? leati_pixel_pitch(residual) : 0;
+  const bool quads = channels == channels_in && channels % 4 == 0 && (pitch_in | pitch_out | pitch_residual) % 4 == 0 &&
+                     holds_quads(x) && holds_quads(y) && (residual == NULL || holds_quads(residual));
+  const uint32_t at_once = quads ? 4 : 1;
+  depthwise_nhwc_args args = {.count = (uint32_t)(y->count / at_once),
+                              .parts = channels / at_once,
+                              .taps = (uint32_t)product3(fit->kernel),
+                              .pitch_in = (uint32_t)pitch_in / at_once,
+                              .pitch_out = (uint32_t)pitch_out / at_once,
+                              .pitch_residual = (uint32_t)pitch_residual / at_once,
+                              .out_depth = (uint32_t)fit->out[0],
+                              .out_height = (uint32_t)fit->out[1],
+                              .out_width = (uint32_t)fit->out[2],
+                              .depth = (int32_t)fit->in[0],
+                              .height = (int32_t)fit->in[1],
+                              .width = (int32_t)fit->in[2]};
+  args.per_part = leati_divider_of(args.parts);
+  args.per_depth = leati_divider_of(args.out_depth);
+  args.per_height = leati_divider_of(args.out_height);
+  args.per_width = leati_divider_of(args.out_width);
+  args.per_input = leati_divider_of(channels / channels_in);
+  copy3(args.kernel, fit->kernel);
+  copy3(args.stride, fit->stride);
+  copy3(args.dilation, fit->dilation);
+  copy3(args.pad, fit->pad_begin);
+  const uint32_t adds = leati_epilogue_fill(epilogue, y->type, residual, &args.epilogue);
+  leati_dispatch_desc dispatch = {
+      .pipeline = {.kernel = leati_kernel_find(LEATI_KERNELS_CONV_DEPTHWISE_NHWC, y->type),
+                   .constants.conv_depthwise_nhwc = {.quads = quads,
+                                                     .activation = epilogue->activation.operation,
+                                                     .residual = adds}},
+      .args = &args,
+      .args_size = sizeof(args),
+      LEATI_READS({x, &args.x}, {job->w, &args.weights}, {job->bias, &args.bias}, {residual, &args.epilogue.residual}),
+      LEATI_WRITES({y, &args.y}),
+      .multiplications = y->count * (uint64_t)args.taps};
+  leati_groups_linear(planner->device, args.count, 256, dispatch.groups);
+  return leati_plan_dispatch(planner, &dispatch, err);
+}
+
 /* Of the kernels that read channels which are neighbours: how many at once, and taps at most, for each of which a
  * thread has a bit (STEPS - 1 in kernels/conv_matrix.comp). */
 #define CHANNELS_AT_ONCE 8
 #define CHANNELS_TAPS_MAX 31
+/* Likewise without matrix hardware (STEPS - 1 in kernels/conv_nhwc.comp). */
+#define NHWC_TAPS_MAX 63
 /* How many times what is moved has to fit into an allocation: a graph's arena has it beside all else. */
 #define MOVED_SHARE 8
 
@@ -545,10 +607,17 @@ static bool may_be_nhwc(const leati_view *view) {
   return leati_is_channels_last(view) || (view->compact && !leati_has_channels(view));
 }
 
-/* Images that are not in NHWC layout before and behind it are not converted. */
+static bool is_depthwise_nhwc(const conv_problem *problem) {
+  return is_depthwise(problem) && is_in_nhwc(problem) && may_be_nhwc(problem->y);
+}
+
+/* Images that are not in NHWC layout before and behind it are not converted. Of many taps copies cost less than doing
+ * without matrix hardware. */
 static bool is_nhwc(const conv_problem *problem) {
+  const leati_gemm_args product = product_of(problem);
+  const bool matrix = leati_gemm_matrix(problem->device, matrix_kernels, problem->y->type, &product).m != 0;
   return !problem->transposed && !problem->gated && is_in_nhwc(problem) && may_be_nhwc(problem->y) &&
-         product3(problem->fit->kernel) <= CHANNELS_TAPS_MAX;
+         product3(problem->fit->kernel) <= (matrix ? CHANNELS_TAPS_MAX : NHWC_TAPS_MAX);
 }
 
 static bool is_tiled_nhwc(const conv_problem *problem) {
@@ -567,10 +636,11 @@ typedef struct conv_method {
 } conv_method;
 
 /* The first of them that applies is taken. */
-enum { TRANSPOSE_GEMM, POINTWISE, DEPTHWISE, TILED_NHWC, NHWC, TILED };
+enum { TRANSPOSE_GEMM, POINTWISE, DEPTHWISE_NHWC, DEPTHWISE, TILED_NHWC, NHWC, TILED };
 static const conv_method methods[] = {
     [TRANSPOSE_GEMM] = {is_transpose_gemm, is_in_nhwc, leati_plan_transpose_gemm_weights, plan_transpose_gemm},
     [POINTWISE] = {is_pointwise, pointwise_reads_nhwc, leati_plan_compact, plan_pointwise},
+    [DEPTHWISE_NHWC] = {is_depthwise_nhwc, always, leati_plan_compact, plan_depthwise_nhwc},
     [DEPTHWISE] = {is_depthwise, never, leati_plan_compact, plan_depthwise},
     [TILED_NHWC] = {is_tiled_nhwc, always, leati_plan_channels_last, plan_tiled},
     [NHWC] = {is_nhwc, always, leati_plan_channels_last, plan_nhwc},
@@ -646,7 +716,7 @@ static leati_channels_last_use conv_channels_last(const leat_op *op, const leati
   if (method == &methods[TRANSPOSE_GEMM]) {
     return leati_conv_transpose_gemm_use(problem.device, x, w, y, constants);
   }
-  if (method == &methods[DEPTHWISE]) {
+  if (method == &methods[DEPTHWISE] || method == &methods[DEPTHWISE_NHWC]) {
     return use;
   }
   const leati_gemm_args product = product_of(&problem);
@@ -740,7 +810,7 @@ static bool writes_nhwc(const leat_op *op, const leati_call *nchw) {
   }
   const conv_problem problem = problem_of(op, nchw, &fit);
   const conv_method *const method = find_method(&problem);
-  return method == &methods[NHWC] || method == &methods[POINTWISE] ||
+  return method == &methods[NHWC] || method == &methods[POINTWISE] || method == &methods[DEPTHWISE_NHWC] ||
          (leati_holds_channels(problem.y) && conv_channels_last(op, nchw, 0).writes);
 }
 
@@ -766,6 +836,21 @@ static bool nhwc_reads_view(const leat_op *op, const leati_call *call, uint32_t 
   return is_nhwc_input(leati_op_def_of(op), i) || call->inputs[i].compact;
 }
 
+/* Constant weights of NhwcFusedConv, which are in NCHW, are read as images are. */
+static uint32_t nhwc_transposes(const leat_op *op, const leati_call *call, uint32_t constants) {
+  leati_view inputs[NHWC_INPUTS];
+  leati_window_fit fit;
+  leati_call nchw = call_in_nchw(op, call, inputs);
+  const leati_view y = leati_conv_in_nchw(&call->outputs[0]);
+  nchw.outputs = &y;
+  if (y.count == 0 || !leati_has_channels(&inputs[1]) || is_nhwc_input(leati_op_def_of(op), 1) ||
+      lay(op, &inputs[0], &inputs[1], &fit, NULL) != LEAT_OK) {
+    return 0;
+  }
+  const conv_problem problem = problem_of(op, &nchw, &fit);
+  return find_method(&problem)->lay_weights == leati_plan_channels_last ? constants & 1u << 1 : 0;
+}
+
 static LEATI_ATTRIBUTE(attribute_output_padding, "output_padding", INTS);
 static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 
@@ -784,9 +869,10 @@ static LEATI_ATTRIBUTE(attribute_output_shape, "output_shape", INTS);
 #define CONVOLUTION(name, domain, versions, inputs, which, type, ...)                               \
   CONVOLUTION_AS(name, domain, versions, inputs, which, type, conv_infer, conv_supports, conv_plan, \
                  .channels_last = conv_channels_last, __VA_ARGS__)
+#define NHWC_FUNCTIONS .reads_view = nhwc_reads_view, .transposes = nhwc_transposes
 #define NHWC_CONVOLUTION(name, inputs, ...)                                                                           \
   CONVOLUTION_AS(name, "com.microsoft", (1, 1), inputs, CONV, &leati_type_real, nhwc_infer, nhwc_supports, nhwc_plan, \
-                 .reads_view = nhwc_reads_view, __VA_ARGS__)
+                 NHWC_FUNCTIONS, __VA_ARGS__)
 
 static const leati_op_def ops[] = {
     CONVOLUTION("Conv", "", (1, 22), (2, 3), CONV, &leati_type_real, &leati_attribute_strides),

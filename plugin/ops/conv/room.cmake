@@ -17,6 +17,7 @@ foreach(tile IN ITEMS "128;8;1" "64;4;1" "32;4;2")
 endforeach()
 leat_kernel(conv_depthwise conv_depthwise.comp TYPES ${types} CONSTANTS SLIDING KERNEL_Y KERNEL_X STRIDE_X ACTIVATION
   RESIDUAL)
+leat_kernel(conv_depthwise_nhwc conv_depthwise_nhwc.comp TYPES ${types} CONSTANTS QUADS ACTIVATION RESIDUAL)
 set(constants CONSTANTS WIDE LAST_OUT TRANSPOSED VOLUME ACTIVATION RESIDUAL SUBGROUP_SIZE MATRIX_M MATRIX_N MATRIX_K
   THREADS)
 foreach(tile IN ITEMS "128;32;64;64" "64;64;32;16" "32;64;16;16")

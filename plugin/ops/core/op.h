@@ -126,8 +126,9 @@ typedef struct leati_op_def {
    * types are there, and a bit of `constants` for each input of which a graph can keep a copy. Of a device without
    * matrix hardware it is not asked. NULL: no. */
   leati_channels_last_use (*channels_last)(const leat_op *op, const leati_call *call, uint32_t constants);
-  /** For an operator without that: which inputs with a bit of `constants`, matrices, it reads faster if their columns
-   * lie one after the other, and with the same bits. NULL: none. */
+  /** For an operator without that: which inputs with a bit of `constants` it reads faster, and with the same bits, in
+   * another order: matrices if their columns lie one after the other, others in NHWC layout. Outputs as above. NULL:
+   * none. */
   uint32_t (*transposes)(const leat_op *op, const leati_call *call, uint32_t constants);
 } leati_op_def;
 

@@ -10,7 +10,7 @@
 LEAT_CONSTANT(uint, MODE, 2);
 #define MODE_A MODE
 #define MODE_B MODE
-#define STEPS 32 // one more than CHANNELS_TAPS_MAX in ops/conv/conv.c
+#define STEPS 64 // one more than NHWC_TAPS_MAX in ops/conv/conv.c
 #define PIXEL_SIZE args.pitch_in
 #define PIXEL_COUNT args.m
 #define PIXELS_MAX BM
@@ -27,7 +27,7 @@ bool find_place(uint row, uint k, out uint at) {
   const Pixel pixel = pixels[row - first_row];
   const uint tap = min(divide(k, args.per_channels), STEPS - 1); // past the last there is no image
   at = pixel.base + uint(steps[tap].x) + (k - tap * args.channels);
-  return k < k_end && (pixel.taps >> tap & 1) != 0;
+  return k < k_end && ((tap < 32 ? pixel.taps : pixel.more) >> (tap & 31) & 1) != 0;
 }
 
 vec4 fetch_a4(uint i, uint k) {

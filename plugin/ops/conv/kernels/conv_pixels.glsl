@@ -7,11 +7,24 @@
 
 #include "conv_sides.glsl"
 
-// Where a pixel is, as pixel_base, and a bit for each tap that is inside of the image.
+// Where a pixel is, as pixel_base, and a bit for each tap that is inside of the image; for those from 32 on in `more`.
 struct Pixel {
   uint base, taps;
+#if STEPS > 32
+  uint more;
+#endif
 };
 shared Pixel pixels[PIXELS_MAX];
+
+// The bits of up to 32 taps, for the pixel that find_pixel() found.
+uint bits_of_taps(uint from) {
+  uint bits = 0;
+  for (uint tap = from; tap < min(args.taps, from + 32); ++tap) {
+    uint at;
+    bits |= uint(find_element(steps[tap], at)) << (tap - from);
+  }
+  return bits;
+}
 
 // Finds `count` of them from `first` on, by all threads of a workgroup.
 void find_pixels(uint first, const uint count, uint batch, const uint threads) {
@@ -21,12 +34,11 @@ void find_pixels(uint first, const uint count, uint batch, const uint threads) {
   barrier();
   for (uint i = gl_LocalInvocationIndex; i < count; i += threads) {
     find_pixel(first + i, batch);
-    uint taps = 0;
-    for (uint tap = 0; tap < args.taps; ++tap) {
-      uint at;
-      taps |= uint(find_element(steps[tap], at)) << tap;
-    }
-    pixels[i] = Pixel(pixel_base, taps);
+    pixels[i].base = pixel_base;
+    pixels[i].taps = bits_of_taps(0);
+#if STEPS > 32
+    pixels[i].more = bits_of_taps(32);
+#endif
   }
   barrier();
 }
