@@ -782,6 +782,9 @@ typedef struct leat_event_api {
  *   lies behind the last position of keys and values, and gives numbers of no meaning. output_qk has
  *   total_sequence_length keys: scores as they go into the softmax, and 0 for a key that a query does not have by its
  *   position, or weights.
+ * - SparseAttention is GroupQueryAttention whose queries have keys of the blocks alone that block_col_indices list for
+ *   the row of blocks of their position, at most as many as there are rows; what these numbers say beyond the list or
+ *   the blocks is left out. Tables are those of the heads in turn.
  * - Attention of com.microsoft and MultiHeadAttention add mask_filter_value to the score of a key that a mask of whole
  *   numbers does not have, together with attention_bias rounded to the type and never below its lowest number: a query
  *   without such keys weighs all of them. A number above 0 has the key. Of a mask of 3 batches + 2 numbers the first

@@ -67,9 +67,11 @@ def behind(past, new):
 
 class Case:
     """One call: `wanted` is what it gives, by float64, None where nobody asks; `cpu`, whether the CPU provider has it;
-    `host`, inputs that are known when the model is made; `single`, those that are float32 whatever the rest is."""
+    `host`, inputs that are known when the model is made; `single`, those that are float32 whatever the rest is;
+    `shared`, whether the CPU provider has to give keys and values in the memory of the past ones, inputs 3 and 4."""
 
-    def __init__(self, name, operator, inputs, attributes, wanted, cpu=True, host=(), single=()):
+    def __init__(self, name, operator, inputs, attributes, wanted, cpu=True, host=(), single=(), shared=False):
+        self.shared = shared
         self.name, self.operator, self.inputs, self.attributes = name, operator, inputs, attributes
         self.single = {f"i{i}" for i in single}
         self.outputs = ["" if x is None else f"o{i}" for i, x in enumerate(wanted)]
@@ -341,21 +343,77 @@ def scored():
                    [side_by_side(weights @ both[1].repeat(N, 1)), *both, third], True, [6])
 
 
-def run_cpu(model, feeds):
-    return ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)
+def sparse():
+    """SparseAttention: prompts and single positions, whose queries have some blocks of the keys before them. The CPU
+    provider reads weights of other places than it wrote where batches have different lengths, also if all blocks are
+    taken (docs/limits.md)."""
+    groups, size, block, room = 2, 16, 16, 64
+    tables = np.array([[[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 1, 1, 1]],
+                       [[1, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0], [1, 0, 1, 1]]])
+    rows = np.array([[0, *table.sum(1).cumsum()] for table in tables], np.int32)
+    columns = [np.nonzero(table)[1] for table in tables]
+    columns = np.array([[*x, *[-1] * (max(map(len, columns)) - len(x))] for x in columns], np.int32)
+    angles = rng.random((room, size // 2)) * 6
+    cosines, sines = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+    halves = N * groups // len(tables)
+
+    def turned(x, positions):
+        one, other = x[..., :size // 2], x[..., size // 2:]
+        c, s = (y[positions][:, None].astype(np.float64) for y in (cosines, sines))
+        return np.concatenate([one * c - other * s, one * s + other * c], -1)
+
+    for name, lengths, fresh, rotates in (("prompt", [40], 40, 0), ("prompt_rotary", [50, 50], 50, 1),
+                                          ("one", [50, 50], 1, 0), ("one_rotary", [40, 40], 1, 1),
+                                          ("one_by_batch", [33, 50], 1, 0)):
+        batch, ends = len(lengths), np.array(lengths)
+        query, past = draw(batch, fresh, N * groups * size), [draw(batch, groups, room, size) for _ in range(2)]
+        new = [draw(batch, fresh, groups * size) for _ in range(2)]
+        q, k, v = (x.reshape(batch, fresh, -1, size).transpose(0, 2, 1, 3).astype(np.float64) for x in (query, *new))
+        at = ends[:, None] - fresh + np.arange(fresh)
+        if rotates:
+            q, k = turned(q, at), turned(k, at)
+        present = [x.astype(np.float64) for x in past]
+        for b, end in enumerate(ends):
+            for x, y in zip(present, (k, v)):
+                x[b, :, end - fresh:end] = y[b]
+        keys = np.arange(room)
+        own = np.tile(tables[:, at // block][..., keys // block].transpose(1, 0, 2, 3), (1, halves, 1, 1)) > 0
+        added = np.where(own & (keys <= at[..., None])[:, None], 0.0, -np.inf)
+        wanted = [attend(q, *(x.repeat(N, 1) for x in present), added),
+                  *(x[:, :, :ends.min()] for x in present)]
+        yield Case(f"sparse_{name}", "SparseAttention",
+                   [query, *new, *past, rows, columns, np.array([max(lengths)], np.int32), ends.astype(np.int32),
+                    *([cosines, sines] if rotates else [])],
+                   {"num_heads": N * groups, "kv_num_heads": groups, "sparse_block_size": block, "do_rotary": rotates},
+                   wanted, len(set(lengths)) == 1, [7], shared=True)
+
+
+def run_cpu(model, feeds, shared):
+    session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+    if not shared:
+        return session.run(None, feeds)
+    binding = session.io_binding()
+    values = {name: ort.OrtValue.ortvalue_from_numpy(x.copy()) for name, x in feeds.items()}
+    for name, value in values.items():
+        binding.bind_ortvalue_input(name, value)
+    binding.bind_output("o0")
+    for output, past in (("o1", "i3"), ("o2", "i4")):
+        binding.bind_ortvalue_output(output, values[past])
+    session.run_with_iobinding(binding)
+    return binding.copy_outputs_to_cpu()
 
 
 def main():
     devices = on_leat.devices_of_command_line(__doc__.splitlines()[3])
     wrong, count, worst = 0, 0, {}
     for case in [*projected(), *multi_head(), *group_query(), *evicting(), *coded(), *padded_chunks(),
-                 *scored()]:
+                 *scored(), *sparse()]:
         for floats in (np.float32, np.float16):
             model, feeds = case.model(floats)
             got = on_leat.session(model, devices).run(None, feeds)
             errors = [case.error(got, case.wanted)]
             if case.cpu and floats == np.float32:
-                errors.append(case.error(got, run_cpu(model, feeds)))
+                errors.append(case.error(got, run_cpu(model, feeds, case.shared)))
             count += 1
             worst[floats] = max(worst.get(floats, 0), *errors)
             if max(errors) > TOLERANCE[floats]:

@@ -450,6 +450,55 @@ static void group_query(leati_draw *d) {
   d->output_count = scores != 0 ? 4 : leati_draw_chance(d, 80) ? 3 : 1;
 }
 
+/* Queries, keys and values, perhaps packed, behind a cache, with tables of blocks, some of whose numbers mean nothing.
+ */
+static void sparse(leati_draw *d) {
+  const int64_t least = d->empty ? 0 : 1;
+  const uint64_t type = leati_draw_type(d, "T");
+  const int64_t batch = leati_draw_int(d, least, 3), shared = leati_draw_int(d, 1, 2);
+  const int64_t tables = leati_draw_int(d, 1, 2), heads = shared * tables * leati_draw_int(d, 1, 2);
+  const int64_t size = head_size(d, 2), block = 16 << leati_draw_int(d, 0, 1), blocks = leati_draw_int(d, 2, 4);
+  const int64_t fresh = leati_draw_int(d, least, leati_draw_chance(d, 20) ? block : 3);
+  const int64_t room = leati_draw_int(d, fresh, blocks * block);
+  const int64_t total = leati_draw_chance(d, 30) ? fresh : room, entries = leati_draw_int(d, 0, 9);
+  const bool packed = leati_draw_chance(d, 40), rotates = leati_draw_chance(d, 50), wild = leati_draw_chance(d, 30);
+  leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, (packed ? heads + 2 * shared : heads) * size})->plain =
+      true;
+  for (int k = 0; k < 2; ++k) {
+    if (packed) {
+      leati_draw_absent(d);
+    } else {
+      leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, shared * size})->plain = true;
+    }
+  }
+  for (int k = 0; k < 2; ++k) {
+    leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, room, size})->plain = true;
+  }
+  leati_draw_tensor *const rows = leati_draw_input(d, LEAT_TYPE_INT32, 2, (const int64_t[2]){tables, blocks + 1});
+  for (int64_t i = 0; i < tables * (blocks + 1); ++i) {
+    const int64_t at = i % (blocks + 1) * (entries / blocks + 1);
+    leati_draw_set(rows, i, (double)(wild ? leati_draw_int(d, -2, entries + 2) : at < entries ? at : entries));
+  }
+  leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 2, (const int64_t[2]){tables, entries}), wild ? -2 : 0,
+                   wild ? blocks + 2 : blocks - 1);
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_INT32, 1, (const int64_t[1]){1}), 0, (double)total);
+  leati_draw_range(d, leati_draw_input(d, LEAT_TYPE_INT32, 1, &batch), -2, total + 2);
+  if (rotates) {
+    const int64_t angles[2] = {total + leati_draw_int(d, 0, 3), leati_draw_int(d, 1, size / 2)};
+    leati_draw_input(d, type, 2, angles)->plain = true;
+    leati_draw_input(d, type, 2, angles)->plain = true;
+  }
+  leati_draw_attribute_int(d, "num_heads", heads);
+  leati_draw_attribute_int(d, "kv_num_heads", shared);
+  leati_draw_attribute_int(d, "sparse_block_size", block);
+  leati_draw_attribute_int(d, "do_rotary", rotates);
+  leati_draw_attribute_int(d, "rotary_interleaved", leati_draw_int(d, 0, 1));
+  if (leati_draw_chance(d, 40)) {
+    leati_draw_attribute_float(d, "scale", g_rand_double_range(d->rand, 0.1, 2));
+  }
+  d->output_count = leati_draw_chance(d, 80) ? 3 : 1;
+}
+
 /* Angles for each position of a batch, or for any and numbers that say which, in range or not; of com.microsoft one
  * number, or none of the heads. */
 static void rotary(leati_draw *d) {
@@ -573,6 +622,7 @@ const leati_draw_entry leati_draws_attention[] = {
     {"matmul", LEAT_MICROSOFT, "RelativePositionBias", NULL, relative_bias},
     {"matmul", LEAT_MICROSOFT, "MultiHeadAttention", NULL, multi_head},
     {"matmul", LEAT_MICROSOFT, "GroupQueryAttention", NULL, group_query},
+    {"matmul", LEAT_MICROSOFT, "SparseAttention", NULL, sparse},
     {"matmul", "", "RotaryEmbedding", NULL, rotary},
     {"matmul", LEAT_MICROSOFT, "RotaryEmbedding", NULL, rotary},
     {"matmul", "leat", "FusedRotaryEmbedding", NULL, fused_rotary},

@@ -1259,6 +1259,69 @@ static bool run_group_query(leati_ref_node *node) {
   return done;
 }
 
+/* Whether a query at a position has a key by its blocks: the columns that its row of the head's table lists, from one
+ * number on up to the next, no further than the list goes. */
+static bool has_block(const leati_ref_node *node, int64_t head, int64_t position, int64_t key) {
+  const leati_ref_tensor *rows = node->inputs[5], *columns = node->inputs[6];
+  const int64_t block = leati_ref_int(node, "sparse_block_size", 0), blocks = rows->dims[1] - 1;
+  const int64_t table = head % rows->dims[0], own = position / block < blocks ? position / block : blocks - 1;
+  const int64_t *const at = &rows->i[table * rows->dims[1] + own], entries = columns->dims[1];
+  const int64_t from = at[0] < 0 ? 0 : at[0] < entries ? at[0] : entries;
+  const int64_t to = at[1] < entries ? at[1] : entries;
+  for (int64_t j = from; j < to && j - from < blocks; ++j) {
+    if (columns->i[table * entries + j] == key / block) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* GroupQueryAttention with a mask that is made of blocks, and numbers of keys that are one more. */
+static bool run_sparse(leati_ref_node *node) {
+  static const uint32_t from[9] = {0, 1, 2, 3, 4, 8, 7, 9, 10};
+  const leati_ref_tensor *query = node->inputs[0], *past = node->inputs[3];
+  const leati_ref_tensor *rows = node->inputs[5], *columns = node->inputs[6], *given = node->inputs[8];
+  const int64_t heads = leati_ref_int(node, "num_heads", 0), block = leati_ref_int(node, "sparse_block_size", 0);
+  const int64_t total = number_of(node->inputs[7]);
+  if (rows->rank != 2 || columns->rank != 2 || rows->dims[0] < 1 || heads < 1 || heads % rows->dims[0] != 0 ||
+      rows->dims[1] < 2 || columns->dims[0] != rows->dims[0] || past->rank != 4 || total > past->dims[2] ||
+      block % 16 != 0 || block < 16 || block > 128 || total > (rows->dims[1] - 1) * block || query->rank != 3 ||
+      given->count != query->dims[0]) {
+    return leati_ref_fail(node, "%s: blocks do not go with positions", node->name);
+  }
+  const int64_t fresh = query->dims[1];
+  leati_ref_tensor mask = {0}, lengths = {0};
+  leati_ref_tensor_init(&mask, LEATI_REF_FLOAT32, 4, (const int64_t[4]){query->dims[0], heads, fresh, total});
+  leati_ref_tensor_init(&lengths, LEATI_REF_INT32, 1, query->dims);
+  for (int64_t b = 0; b < lengths.count; ++b) {
+    lengths.i[b] = given->i[b] > INT32_MIN ? given->i[b] - 1 : INT32_MIN;
+  }
+  for (int64_t i = 0; i < mask.count; ++i) {
+    int64_t at[4];
+    leati_ref_unravel(4, mask.dims, i, at);
+    const int64_t keys = given->i[at[0]] < fresh           ? fresh
+                         : given->i[at[0]] < past->dims[2] ? given->i[at[0]]
+                                                           : past->dims[2];
+    const int64_t position = at[2] + (total == fresh ? 0 : keys - fresh);
+    mask.f[i] = has_block(node, at[1], position, at[3]) ? 0 : -INFINITY;
+  }
+  const leati_ref_tensor *inputs[11] = {NULL};
+  for (uint32_t i = 0; i < 9; ++i) {
+    inputs[i] = leati_ref_input(node, from[i]);
+  }
+  inputs[5] = &lengths;
+  inputs[10] = &mask;
+  leati_ref_node group = *node;
+  group.inputs = inputs;
+  group.input_count = 11;
+  const bool done = run_group_query(&group);
+  memcpy(node->outputs, group.outputs, sizeof(node->outputs));
+  memcpy(node->error, group.error, sizeof(node->error));
+  leati_ref_tensor_clear(&mask);
+  leati_ref_tensor_clear(&lengths);
+  return done;
+}
+
 /* ONNX's has angles by batch and position, or by the position that position_ids say; com.microsoft's, of which the
  * second input is position_ids, has the latter, or one number from which all positions count on. */
 static bool run_rotary(leati_ref_node *node) {
@@ -1373,4 +1436,5 @@ const leati_ref_entry leati_ref_attention[] = {{"Attention", run_any_attention},
                                                {"QAttention", run_q_attention},
                                                {"RelativePositionBias", run_relative_bias},
                                                {"RotaryEmbedding", run_rotary},
+                                               {"SparseAttention", run_sparse},
                                                {NULL, NULL}};

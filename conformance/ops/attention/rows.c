@@ -102,6 +102,23 @@
       __VA_ARGS__                                                                                              \
     }                                                                                                          \
   }
+/* Blocks of two tables, whose queries have some of those before them, or for one row none, */
+#define SPARSE(named, views, attributes_given, ...)                                                        \
+  {                                                                                                        \
+    .name = "SparseAttention", .label = named, .since_version = 1, .domain = LEAT_MICROSOFT, .outputs = 3, \
+    .variants = views, .attributes = attributes_given, .inputs = {                                         \
+      __VA_ARGS__                                                                                          \
+    }                                                                                                      \
+  }
+#define TABLES                                      \
+  I32_IS(DIMS(2, 5), 0, 1, 3, 5, 8, 0, 1, 3, 6, 9), \
+      I32_IS(DIMS(2, 9), 0, 0, 1, 1, 2, 1, 2, 3, -1, 0, 0, 1, 0, 1, 2, 0, 2, 3)
+/* and numbers that lists and tables do not have. */
+#define HOSTILE_TABLES                                                       \
+  I32_IS(DIMS(2, 5), -7, 1, INT32_MAX, 2, INT32_MIN, 0, 1, 1, INT32_MAX, 0), \
+      I32_IS(DIMS(2, 9), 0, -1, 1, INT32_MAX, 2, 1, INT32_MIN, 3, -1, 0, 0, 900, 0, 1, 2, 0, 2, 3)
+#define TOTALS(total, batches, ...) I32_IS(DIMS(1), total), I32_IS(DIMS(batches), __VA_ARGS__)
+#define SPARSE_HEADS(block) GROUPS(4, 2), A_INT("sparse_block_size", block)
 #define WINDOW(size) A_INT("local_window_size", size), A_INT("sliding_window_cache", 1)
 #define ENDS(total, batches, ...) I32_IS(DIMS(batches), __VA_ARGS__), I32_IS(DIMS(1), total)
 #define ANGLES(t, positions, pairs) RANGE_OF(t, -1, 1, positions, pairs), RANGE_OF(t, -1, 1, positions, pairs)
@@ -818,6 +835,41 @@ static const leati_op_spec specs[] = {
                  RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 2, 64), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 2, 32),
                  RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 2, 2, 32), INT8S(2, 2, 9, 16), INT8S(2, 2, 9, 16), ENDS(9, 2, 8, 3),
                  NO_ANGLES, NO_BIAS, F32_IS(DIMS(1), 0.02f), F32_IS(DIMS(1), 0.02f)),
+    {.name = "SparseAttention",
+     .label = "float32",
+     .since_version = 1,
+     .domain = LEAT_MICROSOFT,
+     .outputs = 3,
+     .variants = ALL_VIEWS,
+     .threads = THREADS_8 | THREADS_16,
+     .attributes = {SPARSE_HEADS(16), A_INT("do_rotary", 1)},
+     .inputs = {F32(2, 1, 128), F32(2, 1, 64), F32(2, 1, 64), F32(2, 2, 64, 32), F32(2, 2, 64, 32), TABLES,
+                TOTALS(60, 2, 41, 60), ANGLES(LEATI_REF_FLOAT32, 64, 16)}},
+    SPARSE("prompt", VIEW_TRANSPOSED,
+           ATTRIBUTES(SPARSE_HEADS(16), A_INT("do_rotary", 1), A_INT("rotary_interleaved", 1)), F32(2, 50, 64),
+           F32(2, 50, 32), F32(2, 50, 32), F32(2, 2, 70, 16), F32(2, 2, 70, 16), TABLES, TOTALS(50, 2, 50, 50),
+           ANGLES(LEATI_REF_FLOAT32, 64, 8)),
+    SPARSE("packed", VIEW_IN_PLACE, ATTRIBUTES(SPARSE_HEADS(16), A_FLOAT("scale", 0.3f)), F32(1, 3, 128), ABSENT,
+           ABSENT, F32(1, 2, 64, 16), F32(1, 2, 64, 16), TABLES, TOTALS(64, 1, 64)),
+    SPARSE("one_table", VIEW_SLICED, ATTRIBUTES(SPARSE_HEADS(32)), F32(2, 1, 20), F32(2, 1, 10), F32(2, 1, 10),
+           F32(2, 2, 70, 5), F32(2, 2, 70, 5), I32_IS(DIMS(1, 4), 0, 1, 3, 5), I32_IS(DIMS(1, 5), 0, 0, 1, 0, 2),
+           TOTALS(70, 2, 70, 33)),
+    SPARSE("no_block", 0, ATTRIBUTES(SPARSE_HEADS(16)), F32(1, 20, 64), F32(1, 20, 32), F32(1, 20, 32),
+           F32(1, 2, 32, 16), F32(1, 2, 32, 16), I32_IS(DIMS(1, 3), 0, 1, 1), I32_IS(DIMS(1, 1), 0), TOTALS(20, 1, 20)),
+    SPARSE("no_columns", 0, ATTRIBUTES(SPARSE_HEADS(16)), F32(1, 1, 64), F32(1, 1, 32), F32(1, 1, 32),
+           F32(1, 2, 32, 16), F32(1, 2, 32, 16), I32_IS(DIMS(1, 3), 0, 1, 2), I32_RANGE(0, 1, 1, 0), TOTALS(20, 1, 20)),
+    SPARSE("hostile_tables", 0, ATTRIBUTES(SPARSE_HEADS(16)), F32(1, 50, 64), F32(1, 50, 32), F32(1, 50, 32),
+           F32(1, 2, 64, 16), F32(1, 2, 64, 16), HOSTILE_TABLES, TOTALS(50, 1, 50)),
+    SPARSE("lengths_out_of_range", 0, ATTRIBUTES(SPARSE_HEADS(16)), F32(5, 2, 64), F32(5, 2, 32), F32(5, 2, 32),
+           F32(5, 2, 64, 16), F32(5, 2, 64, 16), HOSTILE_TABLES, TOTALS(64, 5, -7, 0, INT32_MAX, INT32_MIN, 65)),
+    SPARSE("float16", VIEW_OFFSET, ATTRIBUTES(SPARSE_HEADS(16)), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 1, 64),
+           RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 1, 32), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 1, 32),
+           RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 2, 64, 16), RANGE_OF(LEATI_REF_FLOAT16, -2, 2, 1, 2, 64, 16), TABLES,
+           TOTALS(50, 1, 50)),
+    SPARSE("bfloat16", VIEW_OFFSET, ATTRIBUTES(SPARSE_HEADS(16)), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 64),
+           RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 32), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 1, 32),
+           RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 2, 64, 16), RANGE_OF(LEATI_REF_BFLOAT16, -2, 2, 1, 2, 64, 16), TABLES,
+           TOTALS(50, 1, 50)),
     /* The keys of one batch lie in the first of those tiles that a device might share out. */
     GROUP("many_keys", VIEW_OFFSET, ATTRIBUTES(GROUPS(4, 1), A_INT("local_window_size", 500)), F32(2, 1, 128),
           F32(2, 1, 32), F32(2, 1, 32), F32(2, 1, 700, 32), F32(2, 1, 700, 32), ENDS(700, 2, 20, 699)),
@@ -991,6 +1043,24 @@ static const leati_refusals refusals_of_codes = {.sound = &sound_codes,
                                                  .wrong_count = G_N_ELEMENTS(wrong_codes),
                                                  .any_size = {[12] = 1u << 1, [13] = 1u << 1}};
 
+static const leati_op_spec sound_sparse =
+    SPARSE("sound", 0, ATTRIBUTES(SPARSE_HEADS(16)), F32(1, 1, 64), F32(1, 1, 32), F32(1, 1, 32), F32(1, 2, 64, 16),
+           F32(1, 2, 64, 16), I32_RANGE(0, 9, 2, 5), I32_RANGE(0, 3, 2, 9), TOTALS(50, 1, 50));
+static const leati_refusal wrong_sparse[] = {{A_INT("num_heads", 0)},
+                                             {A_INT("num_heads", 3)},
+                                             {A_INT("num_heads", INT64_MAX)},
+                                             {A_INT("kv_num_heads", -2)},
+                                             {A_INT("sparse_block_size", 0)},
+                                             {A_INT("sparse_block_size", 8)},
+                                             {A_INT("sparse_block_size", INT64_MIN)},
+                                             {A_INT("do_rotary", 1)},
+                                             {A_INT("scale", 1)}};
+/* Any number of blocks, of columns, and of positions of caches, if these are as many for both. */
+static const leati_refusals refusals_of_sparse = {.sound = &sound_sparse,
+                                                  .wrong = wrong_sparse,
+                                                  .wrong_count = G_N_ELEMENTS(wrong_sparse),
+                                                  .any_size = {[5] = 1u << 1, [6] = 1u << 1}};
+
 static const leati_op_spec sound_relative =
     RELATIVE("sound", 0, 0, 1, 128, F32(32, 3), I64_IS(NO_DIMS, 5), I64_IS(NO_DIMS, 5));
 static const leati_refusal wrong_relative[] = {{A_INT("max_distance", 0)},         {A_INT("max_distance", 8)},
@@ -1022,6 +1092,7 @@ static const leat_case hostile[] = {{REFUSALS("Attention", "refused", &refusals_
                                     {REFUSALS("QAttention", "refused", &refusals_of_q_attention)},
                                     {REFUSALS("GroupQueryAttention", "evicting_refused", &refusals_of_evicting)},
                                     {REFUSALS("GroupQueryAttention", "codes_refused", &refusals_of_codes)},
+                                    {REFUSALS("SparseAttention", "refused", &refusals_of_sparse)},
                                     {REFUSALS("RelativePositionBias", "refused", &refusals_of_relative)}};
 
 void leati_rows_attention(leat_case_list *list) {

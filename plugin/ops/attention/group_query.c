@@ -6,6 +6,7 @@
 
 #include "core/status.h"
 #include "ops/attention/attention_plan.h"
+#include "ops/attention/group_query.h"
 #include "ops/attention/kernels/attention_codes.glsl"
 #include "ops/attention/window_cache.h"
 #include "ops/core/attribute.h"
@@ -60,21 +61,6 @@ enum {
 
 #define EPSILON 1e-6f /* where an attribute does not say it */
 
-typedef struct group_query_state {
-  int64_t heads, kv_heads;
-  float scale;    /* 0: by the size of a head */
-  float cap;      /* 0: none */
-  int64_t window; /* keys that a query has, itself included; -1: all before it */
-  float q_epsilon, k_epsilon;
-  bool causal;
-  bool rotates, interleaved;
-  bool smooth;         /* without sinks all of them are 0 */
-  bool evicts;         /* caches have room for the window, and give up what is before it */
-  uint32_t bits;       /* of the codes that caches have; 0: they have floats */
-  bool by_channel[2];  /* keys and values have a scale for each element of a head; else one for all */
-  uint32_t score_form; /* LEAT_ATTENTION_SCORES_... */
-} group_query_state;
-
 /* `qk_output`: what the output 3 has. */
 static const uint32_t score_forms[] = {0, LEAT_ATTENTION_SCORES_OWN, LEAT_ATTENTION_SCORES_WEIGHTS};
 
@@ -100,7 +86,7 @@ static leati_view columns_of(const leati_view *all, int64_t first, int64_t count
 /* Reads queries, keys and values: `query`, and of the call what stands apart. */
 static int32_t read_fresh(const leat_op *op, const leati_view *query, const leati_view *key, const leati_view *value,
                           group_query *out, leat_error *err) {
-  const group_query_state *const state = leati_op_state_const(op);
+  const leati_group_query_state *const state = leati_op_state_const(op);
   const char *const name = leati_op_def_of(op)->info.name;
   if ((key == NULL) != (value == NULL)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
@@ -147,7 +133,7 @@ static int32_t fail_missing(const char *name, uint32_t i, leat_error *err) {
 
 /* Reads how many positions earlier keys and values have room for, which may be codes. */
 static int32_t read_past(const leat_op *op, const leati_call *call, group_query *out, leat_error *err) {
-  const group_query_state *const state = leati_op_state_const(op);
+  const leati_group_query_state *const state = leati_op_state_const(op);
   const char *const name = leati_op_def_of(op)->info.name;
   leati_heads bytes = out->k_heads;
   if (state->bits != 0) {
@@ -169,14 +155,14 @@ static int32_t read_positions(const leat_op *op, const leati_call *call, group_q
   if (lengths == NULL || total == NULL) {
     return fail_missing(name, lengths == NULL ? LENGTHS : TOTAL, err);
   }
-  const group_query_state *const state = leati_op_state_const(op);
+  const leati_group_query_state *const state = leati_op_state_const(op);
   const int64_t batches = out->q_heads.shape[0];
   LEATI_TRY(read_past(op, call, out, err));
   const bool column = lengths->ndim == 2 && lengths->shape[1] == 1;
   if ((lengths->ndim != 1 && !column) || lengths->shape[0] != batches) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: seqlens_k has %" PRIu64 " elements in %d dimensions; there is one for each of the %" PRId64
-                      " batches",
+                      "%s: numbers of keys: %" PRIu64
+                      " elements in %d dimensions; there is one for each of the %" PRId64 " batches",
                       name, lengths->count, lengths->ndim, batches);
   }
   if (total->count != 1 || total->ndim > 1) {
@@ -228,7 +214,7 @@ static int32_t check_angles(const leat_op *op, const leati_call *call, const gro
 /* Fails unless the scales of codes are one, or one for each element of each head: behind dimensions of one, by heads
  * and elements apart or together. */
 static int32_t check_scales(const leat_op *op, const leati_call *call, const group_query *in, leat_error *err) {
-  const group_query_state *const state = leati_op_state_const(op);
+  const leati_group_query_state *const state = leati_op_state_const(op);
   const int64_t heads = in->k_heads.shape[1], size = in->k_heads.shape[3];
   for (uint32_t i = 0; i < 2 && state->bits != 0; ++i) {
     const leati_view *const scales = &call->inputs[KEY_SCALES + i];
@@ -286,7 +272,7 @@ static int32_t check_optional(const leat_op *op, const leati_call *call, const g
 }
 
 static int32_t group_query_read(const leat_op *op, const leati_call *call, group_query *out, leat_error *err) {
-  const group_query_state *const state = leati_op_state_const(op);
+  const leati_group_query_state *const state = leati_op_state_const(op);
   LEATI_TRY(read_fresh(op, &call->inputs[QUERY], leati_input(call, KEY), leati_input(call, VALUE), out, err));
   LEATI_TRY(read_positions(op, call, out, err));
   LEATI_TRY(check_optional(op, call, out, err));
@@ -302,7 +288,7 @@ static bool is_first(const group_query *in) {
 /* Whether a cache has no room for all positions that there ever were, and the padding behind them. As long as it has it
  * is like any other. */
 static bool overflows(const leat_op *op, const group_query *in) {
-  const group_query_state *const state = leati_op_state_const(op);
+  const leati_group_query_state *const state = leati_op_state_const(op);
   return state->evicts && (in->total > in->past || in->padded);
 }
 
@@ -311,14 +297,14 @@ static int64_t positions_of(const leat_op *op, const group_query *in) {
   return !overflows(op, in) ? in->room : in->fresh + (is_first(in) ? 0 : in->past);
 }
 
-static int32_t group_query_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
+int32_t leati_group_query_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   group_query in;
   LEATI_TRY(group_query_read(op, call, &in, err));
   const int64_t *const q = in.q_heads.shape;
   LEATI_TRY(leati_attention_check_rounds(op, positions_of(op, &in), q[3], q[3], err));
   out[0].ndim = 3;
   memcpy(out[0].dims, (const int64_t[]){q[0], q[2], q[1] * q[3]}, 3 * sizeof(int64_t));
-  const group_query_state *const state = leati_op_state_const(op);
+  const leati_group_query_state *const state = leati_op_state_const(op);
   const int64_t row = state->bits != 0 ? q[3] * state->bits / 8 : q[3];
   for (uint32_t o = 1; o < call->output_count && o < SCORES; ++o) {
     out[o].dtype = call->inputs[leati_input(call, PAST_KEY) != NULL ? PAST_KEY : QUERY].dtype;
@@ -345,13 +331,13 @@ static int32_t walk_inputs(leati_planner *planner, const leati_call *call, leati
 }
 
 /* What is added to scores, and sinks. */
-static void fill_scores(const leat_op *op, const group_query *in, const leati_view walked[INPUTS], leati_attention *a) {
-  const group_query_state *const state = leati_op_state_const(op);
-  const leati_view *const bias = &walked[BIAS], *const sinks = &walked[SINKS];
+static void fill_scores(const leat_op *op, const group_query *in, const leati_view *bias, const leati_view *sinks,
+                        leati_attention *a) {
+  const leati_group_query_state *const state = leati_op_state_const(op);
   a->masked_keys = positions_of(op, in);
   if (bias->present) {
     a->mask = bias;
-    a->masked_keys = in->total;
+    a->masked_keys = bias->shape[3];
     for (uint32_t d = 0; d < 4; ++d) {
       a->mask_strides[d] = bias->shape[d] > 1 ? bias->strides[d] : 0;
     }
@@ -385,7 +371,7 @@ static int32_t plan_head_norm(const leat_op *op, leati_planner *planner, const l
  * are: attention and what goes into the cache count by that, but for rotation. */
 static int32_t plan_keys(const leat_op *op, leati_planner *planner, const leati_window_cache *cache,
                          leati_view views[2], leati_attention *a, leati_append *append, leat_error *err) {
-  const group_query_state *const state = leati_op_state_const(op);
+  const leati_group_query_state *const state = leati_op_state_const(op);
   LEATI_TRY(leati_plan_window_keys(planner, cache, &views[0], &views[1], err));
   a->lengths.view = append->lengths.view = &views[0];
   a->lengths.added = append->lengths.added = 0;
@@ -398,14 +384,14 @@ static int32_t plan_keys(const leat_op *op, leati_planner *planner, const leati_
 /* Positions of batches that have seen any number of them, and how many of the new ones there are. A cache that does not
  * evict has room for any number. */
 static leati_window_cache cache_of(const leat_op *op, const group_query *in, const leati_view walked[INPUTS]) {
-  const group_query_state *const state = leati_op_state_const(op);
+  const leati_group_query_state *const state = leati_op_state_const(op);
   const bool first = is_first(in), evicts = overflows(op, in);
   return (leati_window_cache){.capacity = evicts ? in->past : LEATI_WINDOW_TOTAL_MAX,
                               .window = evicts ? state->window : LEATI_WINDOW_TOTAL_MAX,
                               .fresh = in->fresh,
                               .valid = {.view = in->padded ? &walked[VALID] : NULL, .most = in->fresh},
                               .totals = {.view = &walked[LENGTHS],
-                                         .added = 1,
+                                         .added = state->added,
                                          .least = first || in->padded ? 0 : in->fresh,
                                          .most = first ? in->fresh : LEATI_WINDOW_TOTAL_MAX}};
 }
@@ -433,8 +419,9 @@ static int32_t plan_evicting(const leat_op *op, leati_planner *planner, const gr
   return LEAT_OK;
 }
 
-static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
-  const group_query_state *const state = leati_op_state_const(op);
+int32_t leati_group_query_attend(const leat_op *op, leati_planner *planner, const leati_call *call,
+                                 const leati_view *mask, leat_error *err) {
+  const leati_group_query_state *const state = leati_op_state_const(op);
   leati_view walked[INPUTS];
   group_query in;
   LEATI_TRY(walk_inputs(planner, call, walked, err));
@@ -455,12 +442,12 @@ static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const
                        .before = state->window - 1,
                        .after = state->causal ? 0 : -1,
                        .lengths = {.view = &walked[LENGTHS],
-                                   .added = 1,
+                                   .added = state->added,
                                    .least = first ? 0 : in.fresh,
                                    .most = first ? in.fresh : before + in.fresh},
                        .scores = leati_output(call, SCORES),
                        .score_form = state->score_form};
-  fill_scores(op, &in, walked, &a);
+  fill_scores(op, &in, mask != NULL ? mask : &walked[BIAS], &walked[SINKS], &a);
   LEATI_TRY(leati_heads_read(leati_op_def_of(op)->info.name, &a.y.view, "results", LEATI_HEADS_TOGETHER, state->heads,
                              &a.y.heads, err));
   LEATI_TRY(plan_head_norm(op, planner, leati_input(call, QUERY_NORM), state->q_epsilon, &a.q, err));
@@ -550,6 +537,10 @@ static int32_t check_padded(const char *name, const leati_op_desc *desc, leat_er
              : LEAT_OK;
 }
 
+static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
+  return leati_group_query_attend(op, planner, call, NULL, err);
+}
+
 static int32_t group_query_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                     leat_error *err) {
   static const struct {
@@ -608,25 +599,26 @@ static int32_t group_query_supports(const leati_op_def *def, leat_device *device
 }
 
 static int32_t group_query_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
-  group_query_state *const state = leati_op_state(op);
+  leati_group_query_state *const state = leati_op_state(op);
   uint32_t coded[2];
   LEATI_TRY(read_quant_types(leati_op_def_of(op)->info.name, desc, coded, err));
   const int64_t window = leati_attr_int(desc, "local_window_size", -1);
   const float epsilon = leati_attr_float(desc, "qk_norm_epsilon", EPSILON);
-  *state = (group_query_state){.heads = leati_attr_int(desc, "num_heads", 0),
-                               .kv_heads = leati_attr_int(desc, "kv_num_heads", 0),
-                               .scale = leati_attr_float(desc, "scale", 0.0f),
-                               .cap = leati_attr_float(desc, "softcap", 0.0f),
-                               .window = window,
-                               .q_epsilon = leati_attr_float(desc, "q_norm_epsilon", epsilon),
-                               .k_epsilon = leati_attr_float(desc, "k_norm_epsilon", epsilon),
-                               .causal = leati_attr_int(desc, "causal", 1) != 0,
-                               .rotates = leati_attr_int(desc, "do_rotary", 0) != 0,
-                               .interleaved = leati_attr_int(desc, "rotary_interleaved", 0) != 0,
-                               .smooth = leati_attr_int(desc, "smooth_softmax", 0) == 1,
-                               .evicts = leati_attr_int(desc, "sliding_window_cache", 0) != 0,
-                               .by_channel = {coded[0] == QUANT_BY_CHANNEL, coded[1] == QUANT_BY_CHANNEL},
-                               .score_form = score_forms[leati_attr_int(desc, "qk_output", 0)]};
+  *state = (leati_group_query_state){.heads = leati_attr_int(desc, "num_heads", 0),
+                                     .kv_heads = leati_attr_int(desc, "kv_num_heads", 0),
+                                     .scale = leati_attr_float(desc, "scale", 0.0f),
+                                     .cap = leati_attr_float(desc, "softcap", 0.0f),
+                                     .window = window,
+                                     .q_epsilon = leati_attr_float(desc, "q_norm_epsilon", epsilon),
+                                     .k_epsilon = leati_attr_float(desc, "k_norm_epsilon", epsilon),
+                                     .causal = leati_attr_int(desc, "causal", 1) != 0,
+                                     .rotates = leati_attr_int(desc, "do_rotary", 0) != 0,
+                                     .interleaved = leati_attr_int(desc, "rotary_interleaved", 0) != 0,
+                                     .smooth = leati_attr_int(desc, "smooth_softmax", 0) == 1,
+                                     .added = 1,
+                                     .evicts = leati_attr_int(desc, "sliding_window_cache", 0) != 0,
+                                     .by_channel = {coded[0] == QUANT_BY_CHANNEL, coded[1] == QUANT_BY_CHANNEL},
+                                     .score_form = score_forms[leati_attr_int(desc, "qk_output", 0)]};
   if (coded[0] != QUANT_NONE) {
     state->bits = (uint32_t)leati_attr_int(desc, "kv_cache_bit_width", 8);
   }
@@ -635,9 +627,9 @@ static int32_t group_query_create(leat_op *op, const leati_op_desc *desc, leat_e
 
 /* Behind the first positions the total only says that there is room, or none, and that there are angles for all, unless
  * a bias or scores have its shape. */
-static bool group_query_host_range(const leat_op *op, const leati_call *call, uint32_t i, int64_t *out_least,
-                                   int64_t *out_most) {
-  const group_query_state *const state = leati_op_state_const(op);
+bool leati_group_query_host_range(const leat_op *op, const leati_call *call, uint32_t i, int64_t *out_least,
+                                  int64_t *out_most) {
+  const leati_group_query_state *const state = leati_op_state_const(op);
   group_query in;
   if (i != TOTAL || leati_input(call, BIAS) != NULL || call->output_count > SCORES ||
       group_query_read(op, call, &in, NULL) != LEAT_OK || is_first(&in) || (!state->evicts && in.total > in.past)) {
@@ -669,11 +661,12 @@ static const leati_op_def ops[] = {
                               &attribute_k_norm_epsilon, &attribute_k_quant_type, &attribute_v_quant_type,
                               &attribute_kv_cache_bit_width),
              LEATI_INPUT_TYPES(0, 0, 0, 3, 3, 1, 1, 0, 0, 2, 0, 0, 4, 4, 0, 0, 1), LEATI_OUTPUT_TYPES(0, 3, 3, 0),
-             .state_size = sizeof(group_query_state),
+             .state_size = sizeof(leati_group_query_state),
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND,
                            LEATI_KERNELS_NORM, LEATI_KERNELS_KV_CODES, LEATI_KERNELS_ATTENTION_SCORES),
-             .supports = group_query_supports, .create = group_query_create, .infer = group_query_infer,
-             .plan = group_query_plan, .host_range = group_query_host_range, .reads_view = group_query_reads_view),
+             .supports = group_query_supports, .create = group_query_create, .infer = leati_group_query_infer,
+             .plan = group_query_plan, .host_range = leati_group_query_host_range,
+             .reads_view = group_query_reads_view),
 };
 
 const leati_op_family leati_group_query_family = LEATI_FAMILY(ops);

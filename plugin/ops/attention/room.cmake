@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Attention, its caches, and rotary embeddings.
 leat_room(FAMILIES attention group_query multi_head projected q_attention relative_bias
-  rotary
+  rotary sparse_attention
   SOURCES attention_args attention_few attention_plan attention_scores heads key_mask kv_cache kv_codes multi_head_plan
   window_cache)
 
@@ -18,6 +18,7 @@ leat_kernel(attention_matrix2_128 attention_matrix.comp MATRICES2 TYPES F16 BF16
   DEFINES HEAD=128)
 leat_kernel(attention_scores attention_scores.comp TYPES F32 F16 BF16 CONSTANTS ZEROED)
 leat_kernel(append append.comp TYPES F32 F16 BF16 CONSTANTS QUADS)
+leat_kernel(block_mask block_mask.comp ITEMS 32)
 leat_kernel(key_mask key_mask.comp TYPES F32 F16 BF16)
 leat_kernel(kv_codes kv_codes.comp TYPES F32 F16 BF16)
 leat_kernel(relative_bias relative_bias.comp ITEMS 16 32)
