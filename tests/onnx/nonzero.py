@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs NonZero, Compress and Unique through ONNX Runtime with Leat and compares with its CPU provider.
+"""Runs NonZero, Compress, Unique and MelWeightMatrix through ONNX Runtime with Leat and compares with its CPU provider.
 
 usage: nonzero.py LIBRARY
 
 LIBRARY is libleat_onnxruntime.so. Positions as TorchScript exports them, of what follows from a shape: all nodes must
 run on Leat, as one graph. Of what the device computes, and of what is fed, whose places only a Run knows. Of scalars,
-conditions of any shape and slices without elements. Exit status: 0, or 1 if a result is wrong, 77 if there is no
-device.
+conditions of any shape and slices without elements. Of mel spectra, from constants and as fed. Exit status: 0, or 1 if
+a result is wrong, 77 if there is no device.
 """
 import sys
 
@@ -61,6 +61,33 @@ def edges():
               for shape, axis in (((0, 3), 1), ((3, 0), 1), ((2, 0, 3), 1)) for in_order in (0, 1)]]
 
 
+def wrong_mels(on):
+    """How many mel spectra are wrong: of spectra below 1, by weights that add up to less than the bins."""
+    wrong = 0
+    for sizes, fed in ((sizes, fed) for sizes in ((8, 16, 8192, 0, 4096), (80, 400, 16000, 0, 8000),
+                                                  (128, 1024, 16000, 55.5, 7999)) for fed in (False, True)):
+        names, bins = ["mels", "length", "rate", "lower", "upper"], sizes[1] // 2 + 1
+        kinds = dict(zip(names, 3 * [TensorProto.INT64] + 2 * [TensorProto.FLOAT]))
+        numbers = {name: np.array(value, np.float32 if kinds[name] == TensorProto.FLOAT else np.int64)
+                   for name, value in zip(names, sizes)}
+        nodes = [helper.make_node("MelWeightMatrix", names, ["w"]), helper.make_node("MatMul", ["x", "w"], ["y"])]
+        inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, bins])]
+        inputs += [helper.make_tensor_value_info(name, kind, []) for name, kind in kinds.items() if fed]
+        graph = helper.make_graph(nodes, "mel", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                                  [] if fed else [numpy_helper.from_array(*pair[::-1]) for pair in numbers.items()])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                  ir_version=IR_VERSION + 2).SerializeToString()
+        feeds = {"x": np.random.default_rng(3).uniform(0, 1, (3, bins)).astype(np.float32)} | (numbers if fed else {})
+        found = on_leat.session(model, on).run(None, feeds)[0]
+        expected = ort.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, feeds)[0]
+        off = float(np.abs(found - expected).max())
+        # A sum of so many products, each with a rounded weight.
+        if not off <= (bins + 2) * bins * 2.0 ** -24:
+            print(f"mel spectra by {sizes}: off by {off:.3g}")
+            wrong += 1
+    return wrong
+
+
 def wrong_edges(on):
     """How many of them are wrong."""
     wrong = 0
@@ -104,7 +131,7 @@ def main():
             if found.dtype != expected.dtype or not np.array_equal(found, expected):
                 print(f"{name}: {rows} rows: {found} instead of {expected}")
                 wrong += 1
-    wrong += wrong_edges(on)
+    wrong += wrong_edges(on) + wrong_mels(on)
     print(f"{len(models) + len(edges())} models, {wrong} wrong results")
     sys.exit(wrong != 0)
 

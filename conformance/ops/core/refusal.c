@@ -96,6 +96,11 @@ void leati_check_refusals(leat_case_context *ctx, const void *data) {
   describe(&d, spec);
   leati_case_require_op(ctx, &d.desc);
   describe_end(&d);
+  for (uint32_t k = 0; k < of->other_count; ++k) {
+    describe(&d, &of->others[k]);
+    refuse(ctx, &d, "values", k, -1);
+    describe_end(&d);
+  }
   for (uint32_t k = 0; k < of->wrong_count; ++k) {
     describe(&d, spec);
     for (uint32_t a = 0; a < LEATI_REFUSAL_ATTRIBUTES && of->wrong[k][a].name != NULL; ++a) {

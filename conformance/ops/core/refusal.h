@@ -20,6 +20,8 @@ typedef struct leati_refusals {
   /** Each in turn beside the attributes of the sound one, or in the place of those of the same name. */
   const leati_refusal *wrong;
   uint32_t wrong_count;
+  const leati_op_spec *others; /**< descriptions that are refused as they are */
+  uint32_t other_count;
   /** Bit `d` for each input: its dimension `d` may have any size, or be there where it has so many dimensions. Every
    * other one, one larger than it is, and one more of size 1 make a description that is refused; but inputs with given
    * elements stay. */

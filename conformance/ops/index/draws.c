@@ -300,6 +300,23 @@ static void suppression(leati_draw *d) {
   }
 }
 
+/* Edges are away from those of bins, where rounding decides; ONNX's numbers of the types. */
+static void mel_weight_matrix(leati_draw *d) {
+  const int64_t rate = leati_draw_int(d, 1, 9) * 1000,
+                numbers[] = {leati_draw_int(d, 0, 20), leati_draw_int(d, 0, 99), rate};
+  const uint64_t type = leati_draw_type(d, "T1");
+  for (uint32_t k = 0; k < 3; ++k) {
+    leati_draw_list(d, type, leati_draw_chance(d, 50) ? 1 : -1, &numbers[k]);
+  }
+  const double lower = g_rand_double_range(d->rand, 0, (double)rate / 4);
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0, lower);
+  leati_draw_set(leati_draw_input(d, LEAT_TYPE_FLOAT32, 0, NULL), 0,
+                 lower + g_rand_double_range(d->rand, 0, (double)rate / 4));
+  if (leati_draw_chance(d, 50)) {
+    leati_draw_attribute_int(d, "output_datatype", leati_draw_chance(d, 50) ? 1 : 11);
+  }
+}
+
 static void one_hot(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
@@ -328,6 +345,7 @@ const leati_draw_entry leati_draws_index[] = {
     {"index", "", "Compress", NULL, compress},
     {"index", "", "Unique", NULL, unique},
     {"index", "", "NonMaxSuppression", NULL, suppression},
+    {"index", "", "MelWeightMatrix", NULL, mel_weight_matrix},
     {"index", "", "OneHot", NULL, one_hot},
     {"index", "", "TensorScatter", NULL, tensor_scatter},
     {"index", "", "ReverseSequence", NULL, reverse_sequence},

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operators whose results have shapes that follow from values: Compress, Unique, NonMaxSuppression. */
+/* Operators whose results have shapes that follow from values: Compress, Unique, NonMaxSuppression, MelWeightMatrix. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ops/core/bound.h"
 #include "ops/core/node.h"
 
 /* ---- Slices ----------------------------------------------------------------------------------------------------- */
@@ -235,5 +236,44 @@ static bool run_suppression(leati_ref_node *node) {
   return true;
 }
 
-const leati_ref_entry leati_ref_selection[] = {
-    {"Compress", run_compress}, {"Unique", run_unique}, {"NonMaxSuppression", run_suppression}, {NULL, NULL}};
+/* ---- Mel spectra ------------------------------------------------------------------------------------------------- */
+
+/* Triangles, as the specification has them. */
+static bool run_mel_weight_matrix(leati_ref_node *node) {
+  const int64_t mels = node->inputs[0]->i[0], length = node->inputs[1]->i[0], rate = node->inputs[2]->i[0];
+  const double lower = node->inputs[3]->f[0], upper = node->inputs[4]->f[0];
+  const leati_ref_type type = leati_ref_type_from_onnx(leati_ref_int(node, "output_datatype", 1));
+  if (mels < 0 || length < 0 || rate < 1 || !(lower >= 0 && upper >= lower && upper <= (double)rate / 2) ||
+      (type != LEATI_REF_FLOAT32 && type != LEATI_REF_FLOAT64)) {
+    return leati_ref_fail(node, "MelWeightMatrix: not of this form");
+  }
+  const int64_t bins = length / 2 + 1;
+  int64_t *const points = leati_ref_alloc(mels + 2, sizeof(*points));
+  const double low = 2595 * log10(1 + lower / 700), high = 2595 * log10(1 + upper / 700);
+  for (int64_t k = 0; k < mels + 2; ++k) {
+    const double mel = low + (double)k * (high - low) / (double)(mels + 2);
+    points[k] = (int64_t)((double)(length + 1) * 700 * (pow(10, mel / 2595) - 1) / (double)rate);
+  }
+  leati_ref_tensor *const y = &node->outputs[0];
+  leati_ref_tensor_init(y, type, 2, (const int64_t[]){bins, mels});
+  for (int64_t at = 0; at < y->count; ++at) {
+    const int64_t bin = at / mels, first = points[at % mels], middle = points[at % mels + 1];
+    const int64_t end = points[at % mels + 2];
+    if (bin == middle && (first == middle || end == middle)) {
+      y->f[at] = 1;
+    } else if (bin >= first && bin < middle) {
+      y->f[at] = (double)(bin - first) / (double)(middle - first);
+    } else if (bin >= middle && bin < end) {
+      y->f[at] = (double)(end - bin) / (double)(end - middle);
+    }
+    y->bound[at] = type == LEATI_REF_FLOAT64 ? 0x1p-52 : leati_ref_bound_ulps(y->f[at], 1);
+  }
+  free(points);
+  return true;
+}
+
+const leati_ref_entry leati_ref_selection[] = {{"Compress", run_compress},
+                                               {"Unique", run_unique},
+                                               {"NonMaxSuppression", run_suppression},
+                                               {"MelWeightMatrix", run_mel_weight_matrix},
+                                               {NULL, NULL}};

@@ -24,6 +24,18 @@
     }                                                                                                 \
   }
 #define ONE(x) F32_IS(NO_DIMS, x)
+/* No edge of a triangle is so close to one of a bin that rounding decides. */
+#define MEL(named, used_threads, attributes_given, mels, length, rate, lower, upper)                \
+  {                                                                                                 \
+    .name = "MelWeightMatrix", .label = named, .since_version = 17, .attributes = attributes_given, \
+    .variants = VIEW_DYNAMIC, .threads = used_threads, .inputs = {                                  \
+      I64_IS(NO_DIMS, mels),                                                                        \
+      I64_IS(NO_DIMS, length),                                                                      \
+      I64_IS(NO_DIMS, rate),                                                                        \
+      ONE(lower),                                                                                   \
+      ONE(upper)                                                                                    \
+    }                                                                                               \
+  }
 
 static const leati_op_spec specs[] = {
     CASE("Compress", "float32", 11, ATTRIBUTES(A_INT("axis", 1)), F32(3, 5, 2), BOOLS_ARE(DIMS(5), 0, 1, 0, 0, 1)),
@@ -108,6 +120,15 @@ static const leati_op_spec specs[] = {
     SUPPRESSION("none_said", NO_ATTRIBUTES, F32(1, 4, 4), F32(1, 2, 4)),
     SUPPRESSION("no_boxes", NO_ATTRIBUTES, F32(2, 0, 4), F32(2, 3, 0), LIST(9)),
     SUPPRESSION("no_batches", NO_ATTRIBUTES, F32(0, INT64_C(1) << 42, 4), F32(0, 1, INT64_C(1) << 42), LIST(9)),
+    MEL("float32", THREADS_8, NO_ATTRIBUTES, 80, 400, 16000, 0, 8000),
+    MEL("float64", 0, ATTRIBUTES(A_INT("output_datatype", 11)), 8, 16, 8192, 0, 4096),
+    MEL("more_than_bins", 0, ATTRIBUTES(A_INT("output_datatype", 1)), 40, 16, 8192, 0, 4096),
+    MEL("part", 0, NO_ATTRIBUTES, 23, 513, 22050, 300.5f, 7000.25f),
+    MEL("one_frequency", 0, NO_ATTRIBUTES, 3, 64, 8000, 1000.5f, 1000.5f),
+    MEL("none", 0, NO_ATTRIBUTES, 0, 64, 8000, 0, 4000),
+    MEL("no_length", 0, NO_ATTRIBUTES, 4, 0, 8000, 0, 4000),
+    CASE("MelWeightMatrix", "int32", 17, NO_ATTRIBUTES, I32_IS(DIMS(1), 8), I32_IS(DIMS(1), 100), I32_IS(DIMS(1), 8000),
+         ONE(20), ONE(3999)),
     SUPPRESSION("no_classes", NO_ATTRIBUTES, F32(2, 4, 4), F32(2, 0, 4), LIST(9)),
 };
 
@@ -134,7 +155,33 @@ static const leati_refusal wrong_unique[] = {
 static const leati_refusals refusals_of_unique = {
     .sound = &sound_unique, .wrong = wrong_unique, .wrong_count = G_N_ELEMENTS(wrong_unique)};
 
-static const leat_case hostile[] = {{REFUSALS("NonMaxSuppression", "refused", &refusals_of_suppression)},
+static const leati_op_spec sound_mel = MEL("sound", 0, NO_ATTRIBUTES, 8, 16, 8192, 0, 4096);
+static const leati_refusal wrong_mel[] = {{A_INT("output_datatype", 0)},
+                                          {A_INT("output_datatype", 7)},
+                                          {A_INT("output_datatype", -1)},
+                                          {A_INT("output_datatype", INT64_MIN)},
+                                          {A_INT("output_datatype", INT64_C(1) << 32 | 1)},
+                                          {A_FLOAT("output_datatype", 1)}};
+/* Numbers that make no matrix are refused when they are known. */
+static const leati_op_spec wrong_numbers[] = {MEL("", 0, NO_ATTRIBUTES, -1, 16, 8192, 0, 4096),
+                                              MEL("", 0, NO_ATTRIBUTES, INT64_MAX, 16, 8192, 0, 4096),
+                                              MEL("", 0, NO_ATTRIBUTES, 8, INT64_MIN, 8192, 0, 4096),
+                                              MEL("", 0, NO_ATTRIBUTES, 8, INT64_MAX, 8192, 0, 4096),
+                                              MEL("", 0, NO_ATTRIBUTES, 8, 16, 0, 0, 4096),
+                                              MEL("", 0, NO_ATTRIBUTES, 8, 16, 8192, -1, 4096),
+                                              MEL("", 0, NO_ATTRIBUTES, 8, 16, 8192, 4000, 3000),
+                                              MEL("", 0, NO_ATTRIBUTES, 8, 16, 8192, 0, 4097),
+                                              MEL("", 0, NO_ATTRIBUTES, 8, 16, 8192, 0, INFINITY),
+                                              MEL("", 0, NO_ATTRIBUTES, 8, 16, 8192, NAN, 4096),
+                                              MEL("", 0, NO_ATTRIBUTES, INT32_MAX, INT32_MAX, 8192, 0, 4096)};
+static const leati_refusals refusals_of_mel = {.sound = &sound_mel,
+                                               .wrong = wrong_mel,
+                                               .wrong_count = G_N_ELEMENTS(wrong_mel),
+                                               .others = wrong_numbers,
+                                               .other_count = G_N_ELEMENTS(wrong_numbers)};
+
+static const leat_case hostile[] = {{REFUSALS("MelWeightMatrix", "refused", &refusals_of_mel)},
+                                    {REFUSALS("NonMaxSuppression", "refused", &refusals_of_suppression)},
                                     {REFUSALS("Compress", "refused", &refusals_of_compress)},
                                     {REFUSALS("Unique", "refused", &refusals_of_unique)}};
 

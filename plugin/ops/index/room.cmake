@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Operators that pick elements by tensors of indices.
-leat_room(FAMILIES compress index gather_quantized non_max_suppression nonzero one_hot reverse_sequence tensor_scatter
-  unique SOURCES host_selection)
+leat_room(FAMILIES compress index gather_quantized mel_weight_matrix non_max_suppression nonzero one_hot
+  reverse_sequence tensor_scatter unique SOURCES host_selection)
 
 set(constants CONSTANTS index_is_32 reports_bad_index)
 leat_kernel(gather gather.comp ITEMS 8 16 32 64 128 ${constants})
