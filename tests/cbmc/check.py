@@ -10,6 +10,8 @@ overflows. The comment in front of such a function says what holds, and:
   UNWIND 9              rounds of its loops at most (else 8),
   LOOPS function.0:24   and of one of them, by its number in a function
   CHECKS --some-check   what CBMC looks for beyond the above
+  SMALLER FILE: `these words` become `those words`
+                        a source with a smaller array in it than the real one, so that its end comes within the rounds
   MISTAKE FILE: `these words` become `those words`
                         a source with a mistake in it, which must be found; there is one at least
 
@@ -42,8 +44,9 @@ class Harness:
         self.unwind = (re.findall(r'UNWIND (\d+)', words) or ['8'])[0]
         self.loops = [word for some in re.findall(r'LOOPS((?: \w+\.\d+:\d+)+)', words) for word in some.split()]
         self.checks = [check for some in re.findall(r'CHECKS((?: --[a-z-]+)+)', words) for check in some.split()]
-        self.mistakes = re.findall(r'MISTAKE (\S+): `([^`]*)` becomes? `([^`]*)`', words)
-        if not self.mistakes or len(self.mistakes) != words.count('MISTAKE'):
+        self.smaller, self.mistakes = (re.findall(mark + r' (\S+): `([^`]*)` becomes? `([^`]*)`', words)
+                                       for mark in ('SMALLER', 'MISTAKE'))
+        if not self.mistakes or len(self.smaller + self.mistakes) != words.count('SMALLER') + words.count('MISTAKE'):
             sys.exit(f'{path}: {name} has no mistake, or one that is not understood')
 
 
@@ -56,18 +59,17 @@ def harnesses_of(path):
     return [Harness(path, name, comment) for comment, name in found]
 
 
-def change(root, folder, mistake):
-    """Writes a source with a mistake in it where it is found before the right one."""
-    source, old, new = mistake
-    with open(os.path.join(root, source), encoding='utf-8') as file:
+def change(root, folder, source, old, new):
+    """Writes a source with other words in it where it is found before the right one, or changes it once more."""
+    path = os.path.join(folder, source)
+    with open(path if os.path.exists(path) else os.path.join(root, source), encoding='utf-8') as file:
         text = file.read()
     # The comment may have broken the line elsewhere.
     pattern = r'\s+'.join(re.escape(word) for word in old.split())
     wrong, count = re.subn(pattern, lambda _: new, text)
     if count != 1:
         sys.exit(f'{source} has `{old}` {count} times')
-    path = os.path.join(folder, source)
-    os.makedirs(os.path.dirname(path))
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, 'w', encoding='utf-8') as file:
         file.write(wrong)
 
@@ -75,8 +77,8 @@ def change(root, folder, mistake):
 def search(cbmc, root, options, harness, mistake):
     """How many properties were checked, and what is wrong or None."""
     with tempfile.TemporaryDirectory() as folder:
-        if mistake:
-            change(root, folder, mistake)
+        for words in harness.smaller + ([mistake] if mistake else []):
+            change(root, folder, *words)
         includes = [f'-I{os.path.join(base, inner)}' for inner in FOLDERS for base in (folder, root)
                     if os.path.isdir(os.path.join(base, inner))]
         done = subprocess.run(['sh', '-c', f'ulimit -t {SECONDS}; exec "$@"', 'sh', cbmc, *includes, *options, *ALWAYS,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** @file
  * What sources under proof call that is not proved with them: errors, locks, host memory. A harness includes it behind
- * its sources, or before them what of it must stand there. Host memory runs out at any moment; a lock is held by nobody
- * else, and taken twice or given back twice is an error.
+ * its sources, or before them what of it must stand there. It defines REAL_ERRORS if the errors are proved with them,
+ * and OWN_MEMORY if it gives memory of a type, which CBMC looks through more quickly than bytes. Host memory runs out
+ * at any moment; a lock is held by nobody else, and taken twice or given back twice is an error.
  */
 #ifndef LEAT_TESTS_CBMC_OUTSIDE_H_
 #define LEAT_TESTS_CBMC_OUTSIDE_H_
@@ -59,6 +60,7 @@ bool leati_mutex_try(leati_mutex *mutex) {
   return false;
 }
 
+#ifndef OWN_MEMORY
 void *leati_calloc(size_t count, size_t size) {
   return calloc(count, size);
 }
@@ -74,5 +76,6 @@ void *leati_realloc(void *memory, size_t size) {
 void leati_free(void *memory) {
   free(memory);
 }
+#endif
 
 #endif /* LEAT_TESTS_CBMC_OUTSIDE_H_ */

@@ -21,6 +21,25 @@ void leati_stream_release_owner(leat_stream *stream) {
   ++released;
 }
 
+int32_t leati_stream_adopt_owner(leat_stream *stream, leat_error *err) {
+  (void)stream;
+  return ANY(bool) ? LEAT_OK : leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "no memory");
+}
+
+/* Each slot that is used here has its stream. */
+int32_t leati_streams_take(leat_device *device, leat_stream **out, leat_error *err) {
+  (void)device;
+  (void)out;
+  (void)err;
+  PROVE(false);
+  return LEAT_ERROR_INTERNAL;
+}
+
+void leati_streams_release(leat_stream *stream) {
+  (void)stream;
+  PROVE(false);
+}
+
 /* Two slots that are taken are two, the lowest that were free, and free again when they are given; the main thread's is
  * none of them.
  * UNWIND 3
@@ -59,4 +78,33 @@ void prove_a_ticket_releases_its_stream_once(void) {
   PROVE((release(&device, other, NULL) == LEAT_OK) == (other == ticket));
   PROVE((release(&device, ticket, NULL) == LEAT_OK) == (other != ticket));
   PROVE(pool.free == 8 && released == 1);
+}
+
+/* Streams that are shared are those of workers, and their tickets release nothing; a ticket of another session of the
+ * device is none.
+ * UNWIND 3 LOOPS prove_shared_tickets_are_of_a_session.0:33
+ * MISTAKE plugin/streams/stream_pool.c: `1 + (uint32_t)(turn % WORKER_COUNT)` becomes
+ * `1 + (uint32_t)(turn % LEATI_POOL_STREAMS)`
+ * MISTAKE plugin/streams/stream_pool.c: `SHARED_TICKET | device->session << 8 | index` becomes `SHARED_TICKET | index`
+ */
+void prove_shared_tickets_are_of_a_session(void) {
+  static struct leati_stream_pool pool;
+  static leat_device device;
+  static unsigned char stream;
+  for (uint32_t i = 0; i < LEATI_POOL_STREAMS; ++i) {
+    pool.streams[i] = (leat_stream *)&stream;
+  }
+  pool.round_robin = true;
+  pool.turn = ANY(uint64_t);
+  device.pool = &pool;
+  device.session = ANY(uint16_t);
+  leat_stream *shared;
+  uint64_t ticket;
+  if (acquire(&device, 0, &shared, &ticket, NULL) == LEAT_OK) {
+    PROVE((ticket & 0xff) > 0 && (ticket & 0xff) < LEATI_POOL_STREAMS);
+    PROVE(release(&device, ticket, NULL) == LEAT_OK);
+    ++device.session;
+    PROVE(release(&device, ticket, NULL) != LEAT_OK);
+    PROVE(pool.free == 0 && released == 0);
+  }
 }

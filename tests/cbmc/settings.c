@@ -5,7 +5,7 @@
 #include "outside.h"
 
 /* Characters of a text. */
-#define LENGTH 4
+#define LENGTH 8
 
 size_t strspn(const char *text, const char *accepted) {
   /* The digits, which are all that is asked for here. */
@@ -49,7 +49,7 @@ void prove_a_number_is_what_it_looks_like(void) {
 }
 
 /* A folder is an absolute path that fits its field, and does not end with a slash unless it is one.
- * UNWIND 6
+ * UNWIND 10
  * MISTAKE plugin/core/config.c: `length > 1 && path[length - 1] == '/'` becomes `path[length - 1] == '/'`
  * MISTAKE plugin/core/config.c: `if ((double)length > self->most)` becomes `if ((double)length > self->most + 1)` */
 void prove_a_folder_fits_its_field(void) {
@@ -66,7 +66,7 @@ void prove_a_folder_fits_its_field(void) {
 }
 
 /* A message shows whole characters of UTF-8, and no more than there is room for.
- * UNWIND 6
+ * UNWIND 10
  * MISTAKE plugin/core/config.c: `for (length = room; length > 0 &&` becomes `for (length = room; length > 1 &&`
  * MISTAKE plugin/core/config.c: `if (length > room) { for (length = room;` becomes
  * `if (length > room + 1) { for (length = room;` */

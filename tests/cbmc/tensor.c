@@ -73,16 +73,23 @@ void prove_elements_lie_in_the_block(void) {
 }
 
 /* What strides of any size reach is told in bytes as it is, or said to be beyond any number.
- * UNWIND 3
+ * UNWIND 5
  * MISTAKE plugin/memory/tensor.c: `__builtin_mul_overflow(low, (int64_t)view->item_size, out_low)` becomes
  * `(*out_low = (int64_t)((uint64_t)low * view->item_size), false)`
  * MISTAKE plugin/memory/tensor.c: `reach < 0 ? &low : &high` becomes `&high` */
 void prove_extents_do_not_overflow(void) {
-  const leati_view view = {.ndim = 2, .item_size = 8, .shape = {3, 2}, .strides = {ANY(int64_t), ANY(int64_t)}};
+  const leati_view view = {.ndim = 4,
+                           .item_size = 8,
+                           .shape = {3, 2, 1, 5},
+                           .strides = {ANY(int64_t), ANY(int64_t), ANY(int64_t), ANY(int64_t)}};
   int64_t low, high;
   if (extent_of(&view, &low, &high)) {
-    const __int128 first = (__int128)view.strides[0] * 16, second = (__int128)view.strides[1] * 8;
-    PROVE(low == (first < 0 ? first : 0) + (second < 0 ? second : 0));
-    PROVE(high == (first > 0 ? first : 0) + (second > 0 ? second : 0) + 8);
+    __int128 first = 0, last = 8;
+    for (int32_t d = 0; d < 4; ++d) {
+      const __int128 reach = (__int128)view.strides[d] * (view.shape[d] - 1) * 8;
+      first += reach < 0 ? reach : 0;
+      last += reach > 0 ? reach : 0;
+    }
+    PROVE(low == first && high == last);
   }
 }

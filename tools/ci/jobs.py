@@ -58,7 +58,7 @@ JOBS = (
         'models of what threads share, every state searched, with mistakes that must be found',
         tests=r'spin\.'),
     Job('cbmc', 240, 'common/|plugin/(core|device|graph|memory|ops/core|policy|record|streams|submit|timeline)/|batch/'
-        '|tests/cbmc/', 'sources for all values of what is left open, with mistakes that must be found',
+        '|tools/npy|tests/cbmc/', 'sources for all values of what is left open, with mistakes that must be found',
         tests=r'cbmc\.'),
     Job('tsa', 30, 'plugin/|common/|host-shim/|batch/|tests/tsa/',
         "clang's thread-safety analysis of every lock of plugin, provider and batch queue"),
