@@ -5,19 +5,24 @@
  *     HOST_FAULT=alloc@HASH=null   the first allocation from the place with this hash
  *     HOST_FAULT=write:2=ENOSPC    the plugin's second call of write()
  *     HOST_FAULT=write:2=short     the second call of write() or read() takes half of the bytes
+ *     HOST_FAULT=write:2=kept      as ENOSPC, and from then on unlink() removes nothing and says that it did (a canary)
  *
  * A place is where the functions of Leat's libraries that are called just now are: the same allocation by way of other
- * callers is another place. `wild` in place of `null` gives memory that nobody may touch, which is what the canary is
- * for.
+ * callers is another place. `wild` in place of `null` gives memory that nobody may touch, and `leak`
+ * allocates a block beside it that nobody frees; those are what the canaries are for.
+ *
+ * faults_teardown() notes what Leat's libraries have allocated, by the functions above, and nobody has freed.
  *
  * When the process ends, it writes to the file that HOST_COUNTS names a line `FUNCTION NUMBER` for each function, a
- * line `alloc@HASH NUMBER LIBRARY+OFFSET` for each place, and `came 1` if the fault came.
+ * line `alloc@HASH NUMBER LIBRARY+OFFSET` for each place, a line `left@HASH NUMBER LIBRARY+OFFSET` for each of which
+ * faults_teardown() found blocks, and `came 1` if the fault came.
  */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <leat/backend.h>
 #include <link.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -37,6 +42,7 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *memory);
 
 #define FILE_FUNCTIONS(X) X(open) X(read) X(write) X(close) X(rename) X(mkdir) X(mkostemp) X(fstat) X(opendir)
 
@@ -63,9 +69,9 @@ static const struct {
 static function faulty = FN_COUNT;
 static unsigned long faulty_number;
 static int faulty_error;
-static bool faulty_short;
+static bool faulty_short, faulty_kept;
 static uint64_t faulty_place;
-static bool faulty_wild;
+static bool faulty_wild, faulty_leak;
 
 static atomic_ulong counts[FN_COUNT];
 static atomic_bool came;
@@ -75,8 +81,19 @@ static atomic_bool came;
 static struct {
   _Atomic uint64_t hash;
   atomic_ulong count;
+  unsigned long left; /* blocks that faults_teardown() found */
   char caller[96];
 } places[PLACES];
+#define NO_PLACE PLACES
+
+/* Blocks that Leat's libraries have allocated, each in a slot of the set that its address belongs to. */
+#define SETS 16384u
+#define SLOTS 16u
+static struct {
+  _Atomic(void *) block;
+  unsigned place;
+} blocks[SETS][SLOTS];
+static atomic_bool overflowed;
 
 /* A thread that is in here already: what it allocates is not Leat's. */
 static _Thread_local bool inside;
@@ -110,8 +127,8 @@ static bool is_plugin(void *caller) {
 
 #define FRAMES 24
 
-/* The place of a call, which is counted. */
-static uint64_t place_of_this(void) {
+/* The place of a call, which is counted; `*out_hash`: its hash. */
+static unsigned place_of_this(uint64_t *out_hash) {
   void *frames[FRAMES];
   const int depth = backtrace(frames, FRAMES);
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -137,22 +154,63 @@ static uint64_t place_of_this(void) {
     }
     if (there == hash) {
       atomic_fetch_add(&places[at % PLACES].count, 1);
-      break;
+      *out_hash = hash;
+      return (unsigned)(at % PLACES);
     }
   }
-  return hash;
+  (void)fputs("tests/faults/host.c: there are more places than PLACES\n", stderr);
+  abort();
 }
 
-/* Whether an allocation is the one that fails; `*out`: what it returns then. */
-static bool fails_here(void *caller, void **out) {
+static unsigned set_of(const void *block) {
+  return (unsigned)((uintptr_t)block >> 4 ^ (uintptr_t)block >> 18) % SETS;
+}
+
+/* Notes a block of a place, and returns it. */
+static void *note(void *block, unsigned place) {
+  bool noted = block == NULL || place == NO_PLACE;
+  for (unsigned i = 0; !noted && i < SLOTS; ++i) {
+    void *none = NULL;
+    noted = atomic_compare_exchange_strong(&blocks[set_of(block)][i].block, &none, block);
+    if (noted) {
+      blocks[set_of(block)][i].place = place;
+    }
+  }
+  if (!noted) {
+    atomic_store(&overflowed, true);
+  }
+  return block;
+}
+
+/* Forgets a block that is freed: its place, or NO_PLACE, where it is not Leat's. */
+static unsigned forget(void *block) {
+  for (unsigned i = 0; block != NULL && i < SLOTS; ++i) {
+    if (atomic_load_explicit(&blocks[set_of(block)][i].block, memory_order_relaxed) == block) {
+      const unsigned place = blocks[set_of(block)][i].place;
+      atomic_store(&blocks[set_of(block)][i].block, NULL);
+      return place;
+    }
+  }
+  return NO_PLACE;
+}
+
+/* Whether an allocation is the one that fails; `*out`: what it returns then. `*out_place`: where it is, or NO_PLACE. */
+static bool fails_here(void *caller, void **out, unsigned *out_place) {
+  *out_place = NO_PLACE;
   if (!is_ours(caller)) {
     return false;
   }
   inside = true;
-  const bool fails = place_of_this() == faulty_place && !atomic_exchange(&came, true);
+  uint64_t hash;
+  *out_place = place_of_this(&hash);
+  const bool faulty_here = hash == faulty_place && !atomic_exchange(&came, true);
+  const bool fails = faulty_here && !faulty_leak;
   if (fails) {
     *out = faulty_wild ? mmap(NULL, (size_t)1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : NULL;
     errno = ENOMEM;
+  } else if (faulty_here) {
+    /* A block beside the one that is asked for: it is Leat's, and nobody frees it. */
+    (void)note(__libc_malloc(1), *out_place);
   }
   inside = false;
   return fails;
@@ -162,34 +220,48 @@ static bool fails_here(void *caller, void **out) {
 
 EXPORT void *malloc(size_t size) {
   void *given;
-  return fails_here(CALLER, &given) ? given : __libc_malloc(size);
+  unsigned place;
+  return fails_here(CALLER, &given, &place) ? given : note(__libc_malloc(size), place);
 }
 
 EXPORT void *calloc(size_t count, size_t size) {
   void *given;
-  return fails_here(CALLER, &given) ? given : __libc_calloc(count, size);
+  unsigned place;
+  return fails_here(CALLER, &given, &place) ? given : note(__libc_calloc(count, size), place);
 }
 
 EXPORT void *realloc(void *memory, size_t size) {
   void *given;
-  return fails_here(CALLER, &given) ? given : __libc_realloc(memory, size);
+  unsigned place;
+  if (fails_here(CALLER, &given, &place)) {
+    return given;
+  }
+  const unsigned before = forget(memory);
+  given = __libc_realloc(memory, size);
+  if (given == NULL && size != 0) {
+    (void)note(memory, before);
+  }
+  return note(given, place != NO_PLACE ? place : before);
 }
 
 EXPORT void *aligned_alloc(size_t alignment, size_t size) {
   void *given;
-  return fails_here(CALLER, &given) ? given : __libc_memalign(alignment, size);
+  unsigned place;
+  return fails_here(CALLER, &given, &place) ? given : note(__libc_memalign(alignment, size), place);
 }
 
 EXPORT char *strdup(const char *text) {
   void *given;
+  unsigned place;
   const size_t size = strlen(text) + 1;
-  given = fails_here(CALLER, &given) ? given : __libc_malloc(size);
+  given = fails_here(CALLER, &given, &place) ? given : note(__libc_malloc(size), place);
   return given != NULL ? memcpy(given, text, size) : NULL;
 }
 
 EXPORT int asprintf(char **out, const char *format, ...) {
   void *given;
-  if (fails_here(CALLER, &given)) {
+  unsigned place;
+  if (fails_here(CALLER, &given, &place)) {
     *out = NULL;
     return -1;
   }
@@ -197,7 +269,45 @@ EXPORT int asprintf(char **out, const char *format, ...) {
   va_start(arguments, format);
   const int length = vasprintf(out, format, arguments);
   va_end(arguments);
+  if (length >= 0) {
+    (void)note(*out, place);
+  }
   return length;
+}
+
+EXPORT void free(void *memory) {
+  (void)forget(memory);
+  __libc_free(memory);
+}
+
+/** Lets the plugin forget what it holds while no device is open, and notes which blocks Leat's libraries still have.
+ * No other thread may be in them.
+ * @param plugin the path that it was loaded from
+ * @return the status of its shutdown(), or -1 where it is not loaded */
+EXPORT int faults_teardown(const char *plugin);
+
+EXPORT int faults_teardown(const char *plugin) {
+  void *const library = dlopen(plugin, RTLD_NOW | RTLD_NOLOAD);
+  void *const symbol = library != NULL ? dlsym(library, LEAT_BACKEND_QUERY_SYMBOL) : NULL;
+  leat_backend_query_fn query;
+  if (symbol == NULL) {
+    return -1;
+  }
+  memcpy(&query, &symbol, sizeof(query));
+  const leat_host_info host = {.struct_size = sizeof(host),
+                               .abi_min = LEAT_ABI_CURRENT,
+                               .abi_max = LEAT_ABI_CURRENT,
+                               .header_version = LEAT_ABI_CURRENT,
+                               .name = "tests/faults"};
+  const leat_backend_api *backend;
+  int status = query(&host, &backend, NULL);
+  status = status == LEAT_OK ? backend->shutdown(NULL) : status;
+  for (unsigned i = 0; i < SETS * SLOTS; ++i) {
+    if (atomic_load(&blocks[i / SLOTS][i % SLOTS].block) != NULL) {
+      ++places[blocks[i / SLOTS][i % SLOTS].place].left;
+    }
+  }
+  return status;
 }
 
 /* ---- Files ---- */
@@ -281,13 +391,19 @@ EXPORT DIR *opendir(const char *path) {
   return fails(FN_opendir, CALLER, NULL) ? NULL : next(path);
 }
 
+EXPORT int unlink(const char *path) {
+  NEXT(unlink)
+  return faulty_kept && atomic_load(&came) && is_plugin(CALLER) ? 0 : next(path);
+}
+
 /* ---- Begin and end ---- */
 
 static void understand(const char *text) {
   char name[32], result[16], rest;
   if (sscanf(text, "alloc@%lx=%15[a-z]%c", &faulty_place, result, &rest) == 2 &&
-      (strcmp(result, "null") == 0 || strcmp(result, "wild") == 0)) {
+      (strcmp(result, "null") == 0 || strcmp(result, "wild") == 0 || strcmp(result, "leak") == 0)) {
     faulty_wild = strcmp(result, "wild") == 0;
+    faulty_leak = strcmp(result, "leak") == 0;
     return;
   }
   if (sscanf(text, "%31[a-z_]:%lu=%15[A-Za-z]%c", name, &faulty_number, result, &rest) == 3) {
@@ -298,6 +414,8 @@ static void understand(const char *text) {
       faulty_error = strcmp(errors[i].name, result) == 0 ? errors[i].number : faulty_error;
     }
     faulty_short = strcmp(result, "short") == 0;
+    faulty_kept = strcmp(result, "kept") == 0;
+    faulty_error = faulty_kept ? ENOSPC : faulty_error;
   }
   if (faulty == FN_COUNT || (faulty_short ? faulty != FN_read && faulty != FN_write : faulty_error == 0)) {
     (void)fprintf(stderr, "HOST_FAULT: '%s' is nothing that tests/faults/host.c knows\n", text);
@@ -327,10 +445,13 @@ __attribute__((destructor)) static void end(void) {
   }
   for (unsigned i = 0; i < PLACES; ++i) {
     if (atomic_load(&places[i].hash) != 0) {
-      (void)fprintf(file, "alloc@%lx %lu %s\n", (unsigned long)atomic_load(&places[i].hash),
-                    atomic_load(&places[i].count), places[i].caller);
+      const unsigned long hash = atomic_load(&places[i].hash);
+      (void)fprintf(file, "alloc@%lx %lu %s\n", hash, atomic_load(&places[i].count), places[i].caller);
+      if (places[i].left != 0) {
+        (void)fprintf(file, "left@%lx %lu %s\n", hash, places[i].left, places[i].caller);
+      }
     }
   }
-  (void)fprintf(file, "came %d\n", atomic_load(&came));
+  (void)fprintf(file, "came %d\noverflowed %d\n", atomic_load(&came), atomic_load(&overflowed));
   (void)fclose(file);
 }

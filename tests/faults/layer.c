@@ -10,8 +10,10 @@
  * With FAULT_PIPELINE_BYTES=N each pipeline that is made adds so many bytes to what pipeline caches hold, for a driver
  * that keeps nothing in them, as Mesa's lavapipe.
  *
- * When the process ends, the layer writes how often each function was called, and whether the fault came, to the file
- * that FAULT_COUNTS names, a line each.
+ * When the process ends, the layer writes how often each function was called, whether the fault came, and as
+ * `left@FUNCTION` how many objects that a function made were never destroyed, those of a device that is still there
+ * among them, to the file that FAULT_COUNTS names, a line each. RESULT `skip` of a function that destroys leaves its
+ * object there.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -74,18 +76,38 @@
   X(ResetCommandPool, (VkDevice h, VkCommandPool p, VkCommandPoolResetFlags f), (h, p, f), false)                     \
   X(WaitSemaphores, (VkDevice h, const VkSemaphoreWaitInfo *i, uint64_t t), (h, i, t), true)
 
+/* Objects that are destroyed one by one: what makes them, one at a call, what destroys them, and their handle. Command
+ * buffers and descriptor sets go with their pools. */
+#define OBJECTS(X)                                                                \
+  X(AllocateMemory, FreeMemory, VkDeviceMemory)                                   \
+  X(CreateBuffer, DestroyBuffer, VkBuffer)                                        \
+  X(CreateCommandPool, DestroyCommandPool, VkCommandPool)                         \
+  X(CreateComputePipelines, DestroyPipeline, VkPipeline)                          \
+  X(CreateDescriptorPool, DestroyDescriptorPool, VkDescriptorPool)                \
+  X(CreateDescriptorSetLayout, DestroyDescriptorSetLayout, VkDescriptorSetLayout) \
+  X(CreatePipelineCache, DestroyPipelineCache, VkPipelineCache)                   \
+  X(CreatePipelineLayout, DestroyPipelineLayout, VkPipelineLayout)                \
+  X(CreateQueryPool, DestroyQueryPool, VkQueryPool)                               \
+  X(CreateSemaphore, DestroySemaphore, VkSemaphore)                               \
+  X(CreateShaderModule, DestroyShaderModule, VkShaderModule)
+
 typedef enum function {
 #define NUMBER(name, ...) FN_##name,
-  FUNCTIONS(NUMBER) FN_CreateDevice,
+#define NUMBER_OF_END(create, destroy, type) FN_##destroy,
+  FUNCTIONS(NUMBER) OBJECTS(NUMBER_OF_END) FN_CreateDevice,
+  FN_DestroyDevice,
   FN_CmdDispatch,
   FN_COUNT
 #undef NUMBER
+#undef NUMBER_OF_END
 } function;
 
 static const char *const names[FN_COUNT] = {
 #define NAME(name, ...) #name,
-    FUNCTIONS(NAME) "CreateDevice", "CmdDispatch"};
+#define NAME_OF_END(create, destroy, type) #destroy,
+    FUNCTIONS(NAME) OBJECTS(NAME_OF_END) "CreateDevice", "DestroyDevice", "CmdDispatch"};
 #undef NAME
+#undef NAME_OF_END
 
 /* What a call may end with. `skip`: it does nothing and says that it did; that is what the canary is for. */
 #define DELAY ((VkResult)1000)
@@ -111,6 +133,8 @@ static bool understood = true;
 static size_t pipeline_bytes;
 
 static atomic_ulong counts[FN_COUNT];
+/* Calls that succeeded less calls of what destroys their objects. */
+static atomic_long alive[FN_COUNT];
 static atomic_bool came;
 static void *_Atomic lost; /* the loader's table of the device that was lost */
 
@@ -147,8 +171,18 @@ __attribute__((destructor)) static void write_counts(void) {
   for (int i = 0; i < FN_COUNT; ++i) {
     (void)fprintf(file, "%s %lu\n", names[i], atomic_load(&counts[i]));
   }
+#define LEFT(create, destroy, type) (void)fprintf(file, "left@" #create " %ld\n", atomic_load(&alive[FN_##create]));
+  OBJECTS(LEFT)
+  LEFT(CreateDevice, DestroyDevice, VkDevice)
+#undef LEFT
   (void)fprintf(file, "came %d\n", atomic_load(&came));
   (void)fclose(file);
+}
+
+/* Whether something belongs to the device that was lost. The driver does not know of that, and may work for it yet:
+ * what it has of it stays there, whoever destroys it. */
+static bool is_lost(const void *handle) {
+  return atomic_load(&lost) == chain_loader_of(handle);
 }
 
 /* Counts a call of what a device has, or of none (NULL); whether it is the one that fails, or one of a device that was
@@ -157,7 +191,7 @@ static bool fails(function which, const void *handle, bool notices_loss, VkResul
   const unsigned long number = atomic_fetch_add(&counts[which], 1) + 1;
   if (which != faulty || number != faulty_number) {
     *out = VK_ERROR_DEVICE_LOST;
-    return notices_loss && atomic_load(&lost) == chain_loader_of(handle);
+    return notices_loss && is_lost(handle);
   }
   atomic_store(&came, true);
   *out = faulty_result == SKIP ? VK_SUCCESS : faulty_result;
@@ -180,8 +214,11 @@ typedef struct device {
   PFN_vkCmdDispatch dispatch;
   PFN_vkGetPipelineCacheData driver_data;
 #define MEMBER(name, ...) PFN_vk##name name;
+#define MEMBER_OF_END(create, destroy, type) PFN_vk##destroy destroy;
   FUNCTIONS(MEMBER)
+  OBJECTS(MEMBER_OF_END)
 #undef MEMBER
+#undef MEMBER_OF_END
 } device;
 
 typedef struct instance {
@@ -216,13 +253,31 @@ static instance *instance_of(const void *handle) {
   return found;
 }
 
-#define DEFINE(name, parameters, arguments, notices)                                                                  \
-  static VKAPI_ATTR VkResult VKAPI_CALL own_##name parameters {                                                       \
-    VkResult result;                                                                                                  \
-    return fails(FN_##name, (const void *)h, notices, &result) ? result : device_of((const void *)h)->name arguments; \
+#define DEFINE(name, parameters, arguments, notices)            \
+  static VKAPI_ATTR VkResult VKAPI_CALL own_##name parameters { \
+    VkResult result;                                            \
+    if (fails(FN_##name, (const void *)h, notices, &result)) {  \
+      return result;                                            \
+    }                                                           \
+    result = device_of((const void *)h)->name arguments;        \
+    atomic_fetch_add(&alive[FN_##name], result == VK_SUCCESS);  \
+    return result;                                              \
   }
 FUNCTIONS(DEFINE)
 #undef DEFINE
+
+#define DEFINE_END(create, destroy, type)                                                               \
+  static VKAPI_ATTR void VKAPI_CALL own_##destroy(VkDevice h, type o, const VkAllocationCallbacks *a) { \
+    VkResult result;                                                                                    \
+    if (o != VK_NULL_HANDLE && !fails(FN_##destroy, (const void *)h, false, &result)) {                 \
+      atomic_fetch_sub(&alive[FN_##create], 1);                                                         \
+      if (!is_lost((const void *)h)) {                                                                  \
+        device_of((const void *)h)->destroy(h, o, a);                                                   \
+      }                                                                                                 \
+    }                                                                                                   \
+  }
+OBJECTS(DEFINE_END)
+#undef DEFINE_END
 
 static VKAPI_ATTR void VKAPI_CALL own_dispatch(VkCommandBuffer h, uint32_t x, uint32_t y, uint32_t z) {
   VkResult result;
@@ -266,8 +321,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL own_create_device(VkPhysicalDevice physica
   made->destroy = (PFN_vkDestroyDevice)get(*out, "vkDestroyDevice");
   made->dispatch = (PFN_vkCmdDispatch)get(*out, "vkCmdDispatch");
 #define FIND(name, ...) made->name = (PFN_vk##name)get(*out, "vk" #name);
+#define FIND_END(create, destroy, type) made->destroy = (PFN_vk##destroy)get(*out, "vk" #destroy);
   FUNCTIONS(FIND)
+  OBJECTS(FIND_END)
 #undef FIND
+#undef FIND_END
+  atomic_fetch_add(&alive[FN_CreateDevice], 1);
   made->driver_data = made->GetPipelineCacheData;
   made->GetPipelineCacheData = more_data;
   pthread_mutex_lock(&lists);
@@ -281,6 +340,11 @@ static VKAPI_ATTR void VKAPI_CALL own_destroy_device(VkDevice handle, const VkAl
   if (handle == VK_NULL_HANDLE) {
     return;
   }
+  VkResult result;
+  if (fails(FN_DestroyDevice, handle, false, &result)) {
+    return;
+  }
+  atomic_fetch_sub(&alive[FN_CreateDevice], 1);
   device *const gone = device_of(handle);
   pthread_mutex_lock(&lists);
   device **at = &devices;
@@ -289,7 +353,12 @@ static VKAPI_ATTR void VKAPI_CALL own_destroy_device(VkDevice handle, const VkAl
   }
   *at = gone->next;
   pthread_mutex_unlock(&lists);
-  gone->destroy(handle, allocator);
+  if (is_lost(handle)) {
+    /* The next device may get the same table. */
+    atomic_store(&lost, NULL);
+  } else {
+    gone->destroy(handle, allocator);
+  }
   free(gone);
 }
 
@@ -341,8 +410,10 @@ static PFN_vkVoidFunction own_of_device(const char *name) {
     PFN_vkVoidFunction own;
   } list[] = {
 #define ENTRY(name, ...) {"vk" #name, (PFN_vkVoidFunction)own_##name},
-      FUNCTIONS(ENTRY)
+#define ENTRY_OF_END(create, destroy, type) {"vk" #destroy, (PFN_vkVoidFunction)own_##destroy},
+      FUNCTIONS(ENTRY) OBJECTS(ENTRY_OF_END)
 #undef ENTRY
+#undef ENTRY_OF_END
           {"vkCmdDispatch", (PFN_vkVoidFunction)own_dispatch},
       {"vkGetDeviceProcAddr", (PFN_vkVoidFunction)get_of_device},
       {"vkDestroyDevice", (PFN_vkVoidFunction)own_destroy_device},
