@@ -7,6 +7,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "device/budget.h"
+#include "device/buffer.h"
 #include "device/device.h"
 #include "device/pipeline.h"
 #include "policy/allocation.h"
@@ -125,8 +126,7 @@ static int32_t make_buffer(leat_device *device, leati_chunk *chunk, VkMemoryRequ
     chunk->buffer = VK_NULL_HANDLE;
     return leati_device_fail(device, result, "vkCreateBuffer for staging", err);
   }
-  vk->GetBufferMemoryRequirements(vk->handle, chunk->buffer, out_needs);
-  return LEAT_OK;
+  return leati_buffer_needs(device, chunk->buffer, chunk->size, out_needs, err);
 }
 
 /* Lays a chunk into a slab, `offset` bytes from its begin. */
@@ -139,9 +139,7 @@ static int32_t lay_chunk(leat_device *device, leati_chunk *chunk, leati_slab *sl
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkBindBufferMemory for staging", err);
   }
-  const VkBufferDeviceAddressInfo where = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO,
-                                           .buffer = chunk->buffer};
-  chunk->address = vk->GetBufferDeviceAddress(vk->handle, &where);
+  LEATI_TRY(leati_buffer_address(device, chunk->buffer, chunk->size, &chunk->address, err));
   return chunk->kind == LEATI_CHUNK_ARGUMENTS ? make_set(device, chunk, err) : LEAT_OK;
 }
 

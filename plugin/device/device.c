@@ -178,15 +178,36 @@ static int32_t create_handle(const leat_device *device, bool pages, VkDevice *ou
                                    .enabledExtensionCount = wanted.extension_count,
                                    .ppEnabledExtensionNames = wanted.extensions};
   const VkResult result = physical->instance->CreateDevice(physical->handle, &info, NULL, out);
-  return result == VK_SUCCESS ? LEAT_OK : leati_fail_vk(err, result, "vkCreateDevice");
+  if (result != VK_SUCCESS) {
+    return leati_fail_vk(err, result, "vkCreateDevice");
+  }
+  return *out != VK_NULL_HANDLE
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INTERNAL, "vkCreateDevice gives no device: the driver is faulty");
+}
+
+/* Whether the functions of the extensions that the device was made with are there. */
+static int32_t check_extensions(const leat_device *device, bool pages, leat_error *err) {
+  const leati_physical *const physical = device->physical;
+  const leati_vk_device *const vk = &device->vk;
+  const char *const lacks =
+      pages && vk->GetMemoryHostPointerPropertiesEXT == NULL           ? "vkGetMemoryHostPointerPropertiesEXT"
+      : physical->has_sync_fd && vk->GetSemaphoreFdKHR == NULL         ? "vkGetSemaphoreFdKHR"
+      : physical->calibrates && vk->GetCalibratedTimestampsEXT == NULL ? "vkGetCalibratedTimestampsEXT"
+      : physical->no_external_semaphores == NULL && vk->ImportSemaphoreFdKHR == NULL ? "vkImportSemaphoreFdKHR"
+                                                                                     : NULL;
+  return lacks == NULL
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_UNAVAILABLE, "the driver lacks %s of an extension that it has", lacks);
 }
 
 /* Makes the VkDevice and loads its functions. */
 static int32_t create_loaded(leat_device *device, bool pages, leat_error *err) {
   const leati_vk_instance *const instance = device->physical->instance;
-  VkDevice handle;
+  VkDevice handle = VK_NULL_HANDLE;
   LEATI_TRY(create_handle(device, pages, &handle, err));
-  const int32_t status = leati_vk_device_load(instance, handle, &device->vk, err);
+  int32_t status = leati_vk_device_load(instance, handle, &device->vk, err);
+  status = status == LEAT_OK ? check_extensions(device, pages, err) : status;
   if (status != LEAT_OK) {
     const PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)instance->GetDeviceProcAddr(handle, "vkDestroyDevice");
     if (destroy != NULL) {

@@ -192,7 +192,7 @@ int32_t leati_devices_find(leat_error *err) {
     return LEAT_OK;
   }
   leat_error cause = {.struct_size = sizeof(cause)};
-  int32_t status = instance.handle != VK_NULL_HANDLE ? LEAT_OK : leati_vk_instance_create(&library, &instance, &cause);
+  int32_t status = instance.loaded ? LEAT_OK : leati_vk_instance_create(&library, &instance, &cause);
   if (status == LEAT_OK) {
     leati_gate_register(LEATI_GATE_LOADED);
     status = enumerate(&cause);

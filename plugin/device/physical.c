@@ -92,6 +92,7 @@ void leati_features_chain(leati_features *features) {
 uint32_t leati_physical_queue_families(const leati_physical *physical,
                                        VkQueueFamilyProperties out[LEATI_QUEUE_FAMILIES_MAX]) {
   uint32_t count = LEATI_QUEUE_FAMILIES_MAX;
+  memset(out, 0, LEATI_QUEUE_FAMILIES_MAX * sizeof(out[0]));
   physical->instance->GetPhysicalDeviceQueueFamilyProperties(physical->handle, &count, out);
   return least_of(count, LEATI_QUEUE_FAMILIES_MAX);
 }
@@ -167,6 +168,7 @@ uint64_t leati_physical_heap_budget(const leati_physical *physical, uint32_t hea
  * clock to others, and whether the host's is one of these. */
 static void read_clocks(leati_physical *physical, const extensions *has) {
   VkTimeDomainEXT domains[TIME_DOMAINS_MAX];
+  memset(domains, 0xff, sizeof(domains));
   uint32_t count = TIME_DOMAINS_MAX;
   if (physical->instance->GetPhysicalDeviceCalibrateableTimeDomainsEXT == NULL ||
       !has_extension(has, VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME) ||

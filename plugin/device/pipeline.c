@@ -93,7 +93,7 @@ _Static_assert(LEATI_ARGS_MAX <= 16384, "a record fits a uniform buffer");
 static int32_t compile(leat_device *device, const leati_pipeline_key *key, VkPipeline *out, leat_error *err) {
   const leati_vk_device *const vk = &device->vk;
   const leati_kernel_code *const code = &leati_kernel_codes[key->kernel];
-  VkShaderModule module;
+  VkShaderModule module = VK_NULL_HANDLE;
   LEATI_TRY(make_module(device, key, &module, err));
   VkSpecializationMapEntry entries[SPECIALISED];
   for (uint32_t i = 0; i < SPECIALISED; ++i) {

@@ -53,7 +53,7 @@ static leati_cache_content read_disk(const leati_pipeline_cache *cache) {
 static VkPipelineCache create(const leati_vk_device *vk, const leati_cache_content *with) {
   const VkPipelineCacheCreateInfo info = {
       .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = with->size, .pInitialData = with->data};
-  VkPipelineCache made;
+  VkPipelineCache made = VK_NULL_HANDLE;
   return vk->CreatePipelineCache(vk->handle, &info, NULL, &made) == VK_SUCCESS ? made : VK_NULL_HANDLE;
 }
 
@@ -66,8 +66,10 @@ static size_t size_of(const leati_vk_device *vk, VkPipelineCache cache) {
 /* The data of a cache that nobody compiles with. */
 static leati_cache_content take_data(const leati_vk_device *vk, VkPipelineCache cache) {
   leati_cache_content taken = {.size = size_of(vk, cache)};
-  taken.memory = taken.size > 0 ? leati_calloc(1, taken.size) : NULL;
-  if (taken.memory != NULL && vk->GetPipelineCacheData(vk->handle, cache, &taken.size, taken.memory) == VK_SUCCESS) {
+  const size_t room = taken.size;
+  taken.memory = room > 0 ? leati_calloc(1, room) : NULL;
+  if (taken.memory != NULL && vk->GetPipelineCacheData(vk->handle, cache, &taken.size, taken.memory) == VK_SUCCESS &&
+      taken.size <= room) {
     taken.data = taken.memory;
   }
   return taken;

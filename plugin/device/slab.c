@@ -6,6 +6,7 @@
 #include "core/status.h"
 #include "core/sync.h"
 #include "device/budget.h"
+#include "device/buffer.h"
 #include "device/device.h"
 
 static int32_t fill(leat_device *device, const uint32_t memory_types[2], uint32_t allowed, leati_slab *slab,
@@ -29,7 +30,7 @@ static int32_t fill(leat_device *device, const uint32_t memory_types[2], uint32_
     return leati_device_fail(device, result, "vkAllocateMemory for staging", err);
   }
   void *mapped;
-  result = vk->MapMemory(vk->handle, slab->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
+  result = leati_buffer_map(device, slab->memory, &mapped);
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkMapMemory for staging", err);
   }

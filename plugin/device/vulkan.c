@@ -30,6 +30,39 @@ static int32_t fail_no_driver(leat_error *err) {
                     "vendor's) and check with `vulkaninfo --summary`");
 }
 
+/* Makes the instance. */
+static int32_t make_instance(const leati_vk_library *library, leati_vk_instance *instance, leat_error *err) {
+  uint32_t version = VK_API_VERSION_1_0;
+  if (library->EnumerateInstanceVersion != NULL) {
+    (void)library->EnumerateInstanceVersion(&version);
+  }
+  if (library->CreateInstance == NULL) {
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE, "the Vulkan loader lacks vkCreateInstance");
+  }
+  if (version < VK_API_VERSION_1_2) {
+    return leati_fail(err, LEAT_ERROR_UNAVAILABLE, "the Vulkan loader speaks Vulkan %u.%u; 1.2 or newer is needed",
+                      VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
+  }
+  instance->api_version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
+  const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                         .pApplicationName = "leat",
+                                         .pEngineName = "leat",
+                                         .apiVersion = instance->api_version};
+  const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+  const VkResult result = library->CreateInstance(&info, NULL, &instance->handle);
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+    instance->handle = VK_NULL_HANDLE;
+    return fail_no_driver(err);
+  }
+  if (result != VK_SUCCESS) {
+    instance->handle = VK_NULL_HANDLE;
+    return leati_fail_vk(err, result, "vkCreateInstance");
+  }
+  return instance->handle != VK_NULL_HANDLE
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INTERNAL, "vkCreateInstance gives no instance: the loader is faulty");
+}
+
 int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *instance, leat_error *err) {
   if (library->handle == NULL) {
     void *const handle = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -52,28 +85,8 @@ int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *i
     /* The handle is kept for the life of the process: drivers do not survive being unmapped. */
     library->handle = handle;
   }
-  uint32_t version = VK_API_VERSION_1_0;
-  if (library->EnumerateInstanceVersion != NULL) {
-    (void)library->EnumerateInstanceVersion(&version);
-  }
-  if (library->CreateInstance == NULL || version < VK_API_VERSION_1_2) {
-    return leati_fail(err, LEAT_ERROR_UNAVAILABLE, "the Vulkan loader speaks Vulkan %u.%u; 1.2 or newer is needed",
-                      VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version));
-  }
-  instance->api_version = version < VK_API_VERSION_1_3 ? VK_API_VERSION_1_2 : VK_API_VERSION_1_3;
-  const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-                                         .pApplicationName = "leat",
-                                         .pEngineName = "leat",
-                                         .apiVersion = instance->api_version};
-  const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
-  const VkResult result = library->CreateInstance(&info, NULL, &instance->handle);
-  if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-    instance->handle = VK_NULL_HANDLE;
-    return fail_no_driver(err);
-  }
-  if (result != VK_SUCCESS) {
-    instance->handle = VK_NULL_HANDLE;
-    return leati_fail_vk(err, result, "vkCreateInstance");
+  if (instance->handle == VK_NULL_HANDLE) {
+    LEATI_TRY(make_instance(library, instance, err));
   }
 #define LEATI_LOAD(name)                                                                                 \
   instance->name = (PFN_vk##name)library->GetInstanceProcAddr(instance->handle, "vk" #name);             \
@@ -88,6 +101,7 @@ int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *i
   instance->GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
       (PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR)library->GetInstanceProcAddr(
           instance->handle, "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR");
+  instance->loaded = true;
   return LEAT_OK;
 }
 

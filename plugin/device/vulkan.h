@@ -7,6 +7,7 @@
 #define LEAT_PLUGIN_DEVICE_VULKAN_H_
 
 #include <leat/backend.h>
+#include <stdbool.h>
 #include <vulkan/vulkan_core.h>
 
 /* Headers of Vulkan before 1.3.255 lack this extension. */
@@ -143,6 +144,7 @@ typedef struct leati_vk_library {
 /** An instance and its functions. */
 typedef struct leati_vk_instance {
   VkInstance handle;
+  bool loaded;          /**< all functions are there; until then only the handle is for use */
   uint32_t api_version; /**< what the instance was made for */
   LEATI_VK_INSTANCE_FUNCTIONS(LEATI_VK_MEMBER)
   PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsEXT GetPhysicalDeviceCalibrateableTimeDomainsEXT;       /**< or NULL */
@@ -159,8 +161,8 @@ typedef struct leati_vk_device {
   PFN_vkGetCalibratedTimestampsEXT GetCalibratedTimestampsEXT;               /**< or NULL */
 } leati_vk_device;
 
-/** Opens libvulkan.so.1 and makes an instance.
- * @errors UNAVAILABLE: no library, or too old; INTERNAL */
+/** Opens libvulkan.so.1, makes an instance and loads its functions, each if that has not been done.
+ * @errors UNAVAILABLE: no library, too old, or without one of the functions; INTERNAL */
 int32_t leati_vk_instance_create(leati_vk_library *library, leati_vk_instance *instance, leat_error *err);
 /** Loads the functions of a device that was just created. */
 int32_t leati_vk_device_load(const leati_vk_instance *instance, VkDevice handle, leati_vk_device *out, leat_error *err);

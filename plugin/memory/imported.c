@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/status.h"
+#include "device/buffer.h"
 #include "device/device.h"
 #include "memory/segment.h"
 #include "memory/segment_table.h"
@@ -65,7 +66,7 @@ static int32_t fill_in(leat_device *device, const leat_external_memory *memory, 
     return leati_device_fail(device, result, "vkCreateBuffer for imported memory", err);
   }
   VkMemoryRequirements needs;
-  vk->GetBufferMemoryRequirements(vk->handle, s->buffer, &needs);
+  LEATI_TRY(leati_buffer_needs(device, s->buffer, memory->size, &needs, err));
   const uint64_t allocation_size = memory->allocation_size != 0 ? memory->allocation_size : needs.size;
   if (needs.size > allocation_size) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
@@ -91,8 +92,9 @@ static int32_t fill_in(leat_device *device, const leat_external_memory *memory, 
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkBindBufferMemory for imported memory", err);
   }
-  const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = s->buffer};
-  s->address = vk->GetBufferDeviceAddress(vk->handle, &info);
+  VkDeviceAddress address;
+  LEATI_TRY(leati_buffer_address(device, s->buffer, memory->size, &address, err));
+  s->address = address;
   s->buffer_offset = 0;
   return LEAT_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "core/status.h"
 #include "device/budget.h"
+#include "device/buffer.h"
 #include "device/device.h"
 #include "memory/guard.h"
 #include "policy/allocation.h"
@@ -69,7 +70,7 @@ static int32_t allocate(leat_device *device, leati_segment *s, uint32_t allowed_
   }
   if (from.must_map || allocation.memoryTypeIndex == from.mapped) {
     void *at;
-    result = device->vk.MapMemory(device->vk.handle, s->memory, 0, VK_WHOLE_SIZE, 0, &at);
+    result = leati_buffer_map(device, s->memory, &at);
     if (result == VK_SUCCESS) {
       s->mapped = at;
     } else if (from.must_map) {
@@ -139,7 +140,7 @@ int32_t leati_segment_alloc(leat_device *device, leati_segment *s, leat_error *e
     return leati_device_fail(device, result, "vkCreateBuffer for device memory", err);
   }
   VkMemoryRequirements needs;
-  vk->GetBufferMemoryRequirements(vk->handle, s->buffer, &needs);
+  LEATI_TRY(leati_buffer_needs(device, s->buffer, buffer.size, &needs, err));
   LEATI_TRY(leati_budget_commit(device, needs.size, err));
   s->driver_size = needs.size;
   LEATI_TRY(memory->pages ? import_pages(device, s, needs.memoryTypeBits, err)
@@ -148,8 +149,8 @@ int32_t leati_segment_alloc(leat_device *device, leati_segment *s, leat_error *e
   if (result != VK_SUCCESS) {
     return leati_device_fail(device, result, "vkBindBufferMemory", err);
   }
-  const VkBufferDeviceAddressInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = s->buffer};
-  const VkDeviceAddress address = vk->GetBufferDeviceAddress(vk->handle, &info);
+  VkDeviceAddress address;
+  LEATI_TRY(leati_buffer_address(device, s->buffer, buffer.size, &address, err));
   s->address = memory->pages ? address + s->pages.size - room
                              : ((address + LEATI_BLOCK_ALIGNMENT - 1) & ~(LEATI_BLOCK_ALIGNMENT - 1)) + front;
   s->buffer_offset = s->address - address;

@@ -290,7 +290,7 @@ static void relate(const leat_device *device, leati_profile_clock *clock, uint64
     const VkCalibratedTimestampInfoEXT clocks[2] = {
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_DEVICE_EXT},
         {.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT, .timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT}};
-    uint64_t values[2], deviation;
+    uint64_t values[2] = {0}, deviation;
     if (clock->known && now - clock->asked_ns < CLOCKS_COMPARED_NS) {
       return;
     }

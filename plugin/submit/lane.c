@@ -17,6 +17,11 @@ int32_t leati_lanes_create(leat_device *device, leat_error *err) {
     lane->device = device;
     lane->index = i;
     device->vk.GetDeviceQueue(device->vk.handle, device->physical->queue_family, i, &lane->queue);
+    if (lane->queue == VK_NULL_HANDLE) {
+      return leati_fail(err, LEAT_ERROR_INTERNAL,
+                        "vkGetDeviceQueue gives no queue %u of family %u: the driver is faulty", i,
+                        device->physical->queue_family);
+    }
     LEATI_TRY(leati_semaphore_create(device, &lane->semaphore, err));
     device->semaphores[i] = &lane->semaphore;
     LEATI_TRY(leati_command_buffer_create(device, &lane->command_buffers, err));

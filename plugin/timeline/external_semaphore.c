@@ -91,6 +91,7 @@ int32_t leati_external_semaphore_import(leat_device *device, int32_t fd, leat_se
 
 int32_t leati_external_semaphore_value(const leat_semaphore *semaphore, uint64_t *out, leat_error *err) {
   leat_device *const device = semaphore->device;
+  *out = 0;
   const VkResult result = device->vk.GetSemaphoreCounterValue(device->vk.handle, semaphore->handle, out);
   return result == VK_SUCCESS ? LEAT_OK
                               : leati_device_fail(device, result, "vkGetSemaphoreCounterValue of an imported one", err);

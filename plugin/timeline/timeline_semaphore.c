@@ -23,7 +23,7 @@ int32_t leati_semaphore_poll(leat_device *device, leati_semaphore *semaphore, le
   if (leati_semaphore_has(semaphore, atomic_load_explicit(&semaphore->submitted, memory_order_acquire))) {
     return LEAT_OK;
   }
-  uint64_t value;
+  uint64_t value = 0;
   VkResult result = device->vk.GetSemaphoreCounterValue(device->vk.handle, semaphore->handle, &value);
   /* Some drivers signal everything when the device goes; no value of ours is this high. */
   if (result == VK_SUCCESS && value == UINT64_MAX) {

@@ -198,7 +198,29 @@ VkResult nd_leave(nd_call *call, VkResult result) {
   return result;
 }
 
+/* Number of a function, or ND_FUNCTION_COUNT. */
+static nd_function function_of(const char *name) {
+  uint32_t i = 0;
+  while (i < ND_FUNCTION_COUNT && strcmp(names[i], name) != 0) {
+    ++i;
+  }
+  return (nd_function)i;
+}
+
+/* Stands for a function that does nothing: the caller passes what that takes, and finds its result where that of any
+ * function of whole numbers or addresses is, by the calling conventions of all machines that the tests run on. */
+static uint64_t do_nothing(void) {
+  return 0;
+}
+
 PFN_vkVoidFunction nd_find_function(const char *name) {
+  const nd_function number = function_of(name);
+  nd_lock();
+  const nd_blank blank = number < ND_FUNCTION_COUNT ? nd_set.blanks[number] : ND_MISSING;
+  nd_unlock();
+  if (blank != ND_ITSELF) {
+    return blank == ND_MISSING ? NULL : (PFN_vkVoidFunction)(void (*)(void))do_nothing;
+  }
 #define FIND(function)                          \
   if (strcmp(name, "vk" #function) == 0) {      \
     return (PFN_vkVoidFunction)(nd_##function); \
@@ -274,15 +296,6 @@ void nulldriver_lose_device(void) {
   nd_unlock();
 }
 
-/* Number of a function, or ND_FUNCTION_COUNT. */
-static nd_function function_of(const char *name) {
-  uint32_t i = 0;
-  while (i < ND_FUNCTION_COUNT && strcmp(names[i], name) != 0) {
-    ++i;
-  }
-  return (nd_function)i;
-}
-
 bool nulldriver_fail(const char *function, uint64_t n, VkResult result) {
   const nd_function number = function_of(function);
   if ((uint32_t)number >= RESULT_FUNCTIONS) {
@@ -290,6 +303,21 @@ bool nulldriver_fail(const char *function, uint64_t n, VkResult result) {
   }
   nd_lock();
   faults[number] = (fault){.n = n, .result = result};
+  nd_unlock();
+  return true;
+}
+
+bool nulldriver_blank(const char *function, bool missing) {
+  const nd_function number = function != NULL ? function_of(function) : ND_FUNCTION_COUNT;
+  if (function != NULL && number == ND_FUNCTION_COUNT) {
+    return false;
+  }
+  nd_lock();
+  for (uint32_t i = 0; i < ND_FUNCTION_COUNT; ++i) {
+    if (i == (uint32_t)number || (function == NULL && i != ND_GetInstanceProcAddr && i != ND_GetDeviceProcAddr)) {
+      nd_set.blanks[i] = missing ? ND_MISSING : ND_DOES_NOTHING;
+    }
+  }
   nd_unlock();
   return true;
 }

@@ -126,6 +126,10 @@ NULLDRIVER_EXPORT uint64_t nulldriver_calls(const char *function);
 /** Name of function i in the order of functions.h, or NULL behind the last; for tests that go through all. */
 NULLDRIVER_EXPORT const char *nulldriver_function(uint32_t i, bool *out_can_fail);
 
+/** A function ("vkMapMemory"; NULL: each but those that find functions) is not there where `missing`, else does nothing
+ * and returns 0, which is VK_SUCCESS, from now on, for those who look for it then. False: no such function. */
+NULLDRIVER_EXPORT bool nulldriver_blank(const char *function, bool missing);
+
 /** Holds the next call of a function inside of it, before it does anything: its queue, pool and so on are in use then.
  * False: no such function. */
 NULLDRIVER_EXPORT bool nulldriver_hold(const char *function);

@@ -21,12 +21,16 @@ typedef enum nd_function {
       ND_FUNCTION_COUNT
 } nd_function;
 
+/** What is found in a function's place. */
+typedef enum nd_blank { ND_ITSELF, ND_DOES_NOTHING, ND_MISSING } nd_blank;
+
 /** What the driver is set to. Guarded by the driver's lock. */
 typedef struct nd_settings {
   nulldriver_mode mode;
   uint64_t parameter;
   nulldriver_shape shape;
   nulldriver_answer stub;
+  nd_blank blanks[ND_FUNCTION_COUNT];
   nulldriver_kernel kernel;
   void *kernel_user;
 } nd_settings;
