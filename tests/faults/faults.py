@@ -10,7 +10,8 @@ has eight threads run them with shapes that are new in each Run, and compares ev
 provider, and what is left is counted: Vulkan's objects in the layer, blocks of Leat's libraries in the other. It is run
 once to count the calls, and once for each site, where one can fail:
 
-- vulkan: each call of each function, with each result that it may have (layer.c);
+- vulkan: each call of each function, with each result that it may have (layer.c); and a device that shows no progress
+  for 12 s, which is told after 10 s;
 - memory: each place in Leat's libraries that allocates, by the functions that led there (host.c);
 - disk: each call for the file of compiled pipelines, where there is none, and where there is one.
 
@@ -64,12 +65,14 @@ RESULTS = {
     "CreatePipelineCache": ("host",), "CreatePipelineLayout": MEMORY, "CreateQueryPool": MEMORY,
     "CreateSemaphore": MEMORY, "CreateShaderModule": MEMORY, "CreateDevice": MEMORY + ("lost",),
     "DeviceWaitIdle": MEMORY + ("lost",), "EndCommandBuffer": MEMORY, "GetPipelineCacheData": MEMORY,
-    "GetSemaphoreCounterValue": MEMORY + ("lost", "delay"), "MapMemory": MEMORY, "MergePipelineCaches": MEMORY,
-    "QueueSubmit": MEMORY + ("lost", "delay"), "ResetCommandPool": ("device",),
-    "WaitSemaphores": MEMORY + ("lost", "timeout", "delay"),
+    "GetSemaphoreCounterValue": MEMORY + ("lost", "delay", "notready"), "MapMemory": MEMORY,
+    "MergePipelineCaches": MEMORY, "QueueSubmit": MEMORY + ("lost", "delay"), "ResetCommandPool": ("device",),
+    "WaitSemaphores": MEMORY + ("lost", "timeout", "delay", "notready"),
 }
 # What an error has to say: what was called, or what ran out or was lost.
 NAMED = re.compile(r"vk[A-Z]\w+|VK_ERROR_\w+|VK_TIMEOUT|out of \w+ memory|memory|device .*lost")
+# What is told of a device that stalls for longer than 10 s (plugin/streams/wait.c), and goes on.
+TOLD = re.compile(r"a thread has waited 1\d s for the device; the device has made no progress")
 # What calls for files may say (their manual pages). A short one takes half of the bytes.
 ON_DISK = {
     "mkdir": ("EACCES", "ENOSPC"), "mkostemp": ("EACCES", "ENOSPC"), "write": ("ENOSPC", "EDQUOT", "short"),
@@ -253,6 +256,8 @@ class Faults:
                    if not NAMED.search(found["log"] if NO_NODE in error else error)]
         if found["wrong"]:
             return f"{found['wrong']} answers are wrong", came
+        if fault.name.endswith("=stalled") and came and (errors or not TOLD.search(found["log"])):
+            return f"a device that stalls is an error, or nobody tells of it: {errors} {found['log'][-500:]}", came
         if fault.kind == "disk" and errors:
             return f"the disk's fault is an error: {errors[0]}", came
         if [name for name in found["left"] if not name.endswith(".bin")]:
@@ -298,6 +303,8 @@ class Faults:
             sys.exit("faults.py: the layer counts no calls: the Vulkan loader did not load it")
         sites = [Fault("vulkan", f"{function}:{number}={result}") for function, results in RESULTS.items()
                  for result in results for number in places(counts[function], most)]
+        # Each stalls for 12 s, so that these are few.
+        sites += [Fault("vulkan", f"QueueSubmit:{number}=stalled") for number in places(counts["QueueSubmit"], 2)]
         return sites, {Fault("vulkan", f"CmdDispatch:{counts['CmdDispatch'] - 1}=skip"): "answers are wrong",
                        Fault("vulkan", "FreeMemory:2=skip"): "left behind: {'AllocateMemory': 1}"}
 

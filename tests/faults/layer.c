@@ -5,7 +5,8 @@
  *     FAULT=AllocateMemory:3=device
  *
  * for the third call of vkAllocateMemory in the process. RESULT is one of RESULTS below. A device that was lost stays
- * lost: all that is submitted to it and waited for fails from then on. Without FAULT nothing fails.
+ * lost: all that is submitted to it and waited for fails from then on. One that `stalled` shows no progress for STALL_S
+ * seconds from then on: waits time out, and semaphores keep their values. Without FAULT nothing fails.
  *
  * With FAULT_PIPELINE_BYTES=N each pipeline that is made adds so many bytes to what pipeline caches hold, for a driver
  * that keeps nothing in them, as Mesa's lavapipe.
@@ -112,6 +113,9 @@ static const char *const names[FN_COUNT] = {
 /* What a call may end with. `skip`: it does nothing and says that it did; that is what the canary is for. */
 #define DELAY ((VkResult)1000)
 #define SKIP ((VkResult)1001)
+#define STALLED ((VkResult)1002)
+/* Longer than what threads wait until they tell of it (plugin/streams/wait.c). */
+#define STALL_S 12
 static const struct {
   const char *name;
   VkResult result;
@@ -121,6 +125,8 @@ static const struct {
     {"lost", VK_ERROR_DEVICE_LOST},
     {"timeout", VK_TIMEOUT},
     {"delay", DELAY},
+    {"notready", VK_NOT_READY},
+    {"stalled", STALLED},
     {"skip", SKIP},
 };
 #define RESULT_COUNT (sizeof(results) / sizeof(results[0]))
@@ -136,7 +142,8 @@ static atomic_ulong counts[FN_COUNT];
 /* Calls that succeeded less calls of what destroys their objects. */
 static atomic_long alive[FN_COUNT];
 static atomic_bool came;
-static void *_Atomic lost; /* the loader's table of the device that was lost */
+static atomic_long stall_end; /* when the device goes on, of now_ms(); 0: it did not stall */
+static void *_Atomic lost;    /* the loader's table of the device that was lost */
 
 static void read_fault(void) {
   const char *const text = getenv("FAULT"), *const bytes = getenv("FAULT_PIPELINE_BYTES");
@@ -185,6 +192,20 @@ static bool is_lost(const void *handle) {
   return atomic_load(&lost) == chain_loader_of(handle);
 }
 
+static long now_ms(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void sleep_ms(long ms) {
+  (void)nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+static bool stalls(void) {
+  return now_ms() < atomic_load(&stall_end);
+}
+
 /* Counts a call of what a device has, or of none (NULL); whether it is the one that fails, or one of a device that was
  * lost. `*out`: what it returns then. */
 static bool fails(function which, const void *handle, bool notices_loss, VkResult *out) {
@@ -199,9 +220,12 @@ static bool fails(function which, const void *handle, bool notices_loss, VkResul
     atomic_store(&lost, chain_loader_of(handle));
   }
   if (faulty_result == DELAY) {
-    (void)nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    sleep_ms(200);
   }
-  return faulty_result != DELAY;
+  if (faulty_result == STALLED) {
+    atomic_store(&stall_end, now_ms() + STALL_S * 1000);
+  }
+  return faulty_result != DELAY && faulty_result != STALLED;
 }
 
 /* ---- Devices and instances ---- */
@@ -213,6 +237,8 @@ typedef struct device {
   PFN_vkDestroyDevice destroy;
   PFN_vkCmdDispatch dispatch;
   PFN_vkGetPipelineCacheData driver_data;
+  PFN_vkGetSemaphoreCounterValue driver_value;
+  PFN_vkWaitSemaphores driver_wait;
 #define MEMBER(name, ...) PFN_vk##name name;
 #define MEMBER_OF_END(create, destroy, type) PFN_vk##destroy destroy;
   FUNCTIONS(MEMBER)
@@ -286,6 +312,40 @@ static VKAPI_ATTR void VKAPI_CALL own_dispatch(VkCommandBuffer h, uint32_t x, ui
   }
 }
 
+/* What semaphores a stalled device has shown, and their values. */
+#define STALLED_MAX 64
+static struct {
+  VkSemaphore semaphore;
+  uint64_t value;
+} shown[STALLED_MAX]; /* guarded by `lists` */
+
+static VKAPI_ATTR VkResult VKAPI_CALL value_of_stalled(VkDevice h, VkSemaphore semaphore, uint64_t *out) {
+  const VkResult result = device_of(h)->driver_value(h, semaphore, out);
+  if (result != VK_SUCCESS || !stalls()) {
+    return result;
+  }
+  pthread_mutex_lock(&lists);
+  int i = 0;
+  while (i < STALLED_MAX - 1 && shown[i].semaphore != VK_NULL_HANDLE && shown[i].semaphore != semaphore) {
+    ++i;
+  }
+  if (shown[i].semaphore != semaphore) {
+    shown[i].semaphore = semaphore;
+    shown[i].value = *out;
+  }
+  *out = shown[i].value;
+  pthread_mutex_unlock(&lists);
+  return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL wait_for_stalled(VkDevice h, const VkSemaphoreWaitInfo *info, uint64_t timeout) {
+  if (!stalls()) {
+    return device_of(h)->driver_wait(h, info, timeout);
+  }
+  sleep_ms(timeout < 50000000 ? (long)(timeout / 1000000) : 50);
+  return VK_TIMEOUT;
+}
+
 /* What the driver's cache holds, and behind it `pipeline_bytes` for each pipeline that was made. */
 static VKAPI_ATTR VkResult VKAPI_CALL more_data(VkDevice h, VkPipelineCache cache, size_t *n, void *out) {
   const size_t more = pipeline_bytes * atomic_load(&counts[FN_CreateComputePipelines]), room = *n;
@@ -329,6 +389,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL own_create_device(VkPhysicalDevice physica
   atomic_fetch_add(&alive[FN_CreateDevice], 1);
   made->driver_data = made->GetPipelineCacheData;
   made->GetPipelineCacheData = more_data;
+  made->driver_value = made->GetSemaphoreCounterValue;
+  made->GetSemaphoreCounterValue = value_of_stalled;
+  made->driver_wait = made->WaitSemaphores;
+  made->WaitSemaphores = wait_for_stalled;
   pthread_mutex_lock(&lists);
   made->next = devices;
   devices = made;
