@@ -8,13 +8,16 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/copy.h"
 #include "core/sync.h"
 #include "device/device.h"
 #include "nulldriver/blocks.h"
 #include "nulldriver/test_host.h"
+#include "policy/constants.h"
 #include "streams/stream.h"
 #include "streams/stream_state.h"
 #include "submit/lane.h"
@@ -426,6 +429,78 @@ static void who_needs_a_list_that_is_being_handed_over_sleeps(void **state) {
   close_device();
 }
 
+/* ---- Downloads that nobody can ask for any more ---------------------------------------------------------------------
+ */
+
+/* The next thread that copies a large download waits in the middle until the one that gives the download up sleeps, or
+ * has given it up: then where it goes may be gone. */
+static atomic_bool hold_next, copying, given_up, copied_too_late;
+
+void __real_leati_copy_past_caches(void *to, const void *from, size_t size);
+void __wrap_leati_copy_past_caches(void *to, const void *from, size_t size);
+void __wrap_leati_copy_past_caches(void *to, const void *from, size_t size) {
+  if (atomic_exchange(&hold_next, false)) {
+    atomic_store(&copying, true);
+    while (!atomic_load(&given_up) && (atomic_load(&wanting_thread) == 0 || !sleeps(atomic_load(&wanting_thread)))) {
+      (void)sched_yield();
+    }
+    atomic_store(&copied_too_late, atomic_load(&given_up));
+  }
+  __real_leati_copy_past_caches(to, from, size);
+}
+
+static void *trim(void *unused) {
+  uint64_t released;
+  (void)unused;
+  HOST_NEED(h.api->memory->trim(h.device, &released, &err));
+  return NULL;
+}
+
+/* Any thread may make the downloads of a stream. Whoever lets the last go that could ask for one, the stream or an
+ * event of it, may free where it goes, and so is held up until one that is being made is there. */
+static void a_download_that_is_given_up_is_made_before_or_never(void **state) {
+  (void)state;
+  for (int by_event = 0; by_event < 2; ++by_event) {
+    int64_t floats = LEATI_DELIVERY_HUGE_MIN / sizeof(float);
+    pthread_t thread;
+    uint64_t block;
+    open_device();
+    float *const out = malloc(LEATI_DELIVERY_HUGE_MIN);
+    assert_non_null(out);
+    leat_stream *const stream = make_stream();
+    leat_event *const event = make_event();
+    assert_ok(h.api->memory->alloc(h.device, LEATI_DELIVERY_HUGE_MIN, NULL, &block, &err));
+    const DLTensor from = device_tensor(block, &floats), to = host_tensor(out, &floats);
+    nulldriver_set_mode(NULLDRIVER_HELD, 0);
+    assert_ok(h.api->memory->copy(stream, &from, &to, &err));
+    assert_ok(h.api->stream->flush(stream, &err));
+    if (by_event != 0) {
+      assert_ok(h.api->event->record(event, stream, &err));
+      assert_ok(h.api->stream->destroy(stream, &err));
+    }
+    nulldriver_set_mode(NULLDRIVER_EAGER, 0);
+    atomic_store(&wanting_thread, 0);
+    atomic_store(&copying, false);
+    atomic_store(&given_up, false);
+    atomic_store(&hold_next, true);
+    start_thread(&thread, trim, NULL);
+    while (!atomic_load(&copying)) {
+      (void)sched_yield();
+    }
+    atomic_store(&wanting_thread, leati_thread_id());
+    assert_ok(by_event != 0 ? h.api->event->destroy(event, &err) : h.api->stream->destroy(stream, &err));
+    atomic_store(&given_up, true);
+    join_thread(thread);
+    assert_false(atomic_load(&copied_too_late));
+    free(out);
+    assert_ok(h.api->memory->free(h.device, block, &err));
+    if (by_event == 0) {
+      assert_ok(h.api->event->destroy(event, &err));
+    }
+    close_device();
+  }
+}
+
 /* What others leave to be joined while it waits goes as soon as the queue has room, not when its own work has run. */
 static void who_waits_looks_after_its_lane(void **state) {
   (void)state;
@@ -488,6 +563,7 @@ int main(void) {
       CASE(a_wait_keeps_the_downloads_of_an_event_that_is_recorded_anew),
       CASE(who_needs_a_list_that_a_leader_submits_sleeps),
       CASE(who_needs_a_list_that_is_being_handed_over_sleeps),
+      CASE(a_download_that_is_given_up_is_made_before_or_never),
       CASE(who_waits_looks_after_its_lane),
 #undef CASE
   };
