@@ -293,7 +293,6 @@ static int32_t take_output(leati_inference *inference, const leati_node *node, c
     return LEAT_OK;
   }
   inference->changed[v] = LEATI_CHANGED | LEATI_CHANGED_SINCE_FIT;
-  value->known = false;
   LEATI_TRY(leati_arguments_result(node->op, a, o, &value->view, err));
   value->known = true;
   return LEAT_OK;
