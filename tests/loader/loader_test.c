@@ -3,6 +3,7 @@
  * leat_host_load() against backends that break the contract, and files that are none.
  */
 #include <dlfcn.h>
+#include <elf.h>
 #include <leat/host.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -420,6 +421,18 @@ static void test_truncated_library(void **state) {
   }
 }
 
+/* Whole, but for processors with other addresses: it is not called cut off, the dynamic loader says what it is. */
+static void test_library_of_another_class(void **state) {
+  const folder *in = *state;
+  g_autofree char *whole = plugin_path("none");
+  g_autofree char *contents = NULL;
+  gsize length;
+  assert_true(g_file_get_contents(whole, &contents, &length, NULL));
+  contents[EI_CLASS] = sizeof(void *) == 8 ? ELFCLASS32 : ELFCLASS64;
+  g_autofree char *path = file_write(in, "other-class.so", contents, (gssize)length);
+  EXPECT_FAILURE(path, LEAT_ERROR_UNAVAILABLE, path, "wrong ELF class");
+}
+
 static void test_other_library(void **state) {
   (void)state;
   /* The C library's mathematics, wherever this system has it. */
@@ -633,6 +646,7 @@ int main(void) {
       cmocka_unit_test(test_missing_file),
       WITH_FOLDER(test_files_of_other_kinds),
       WITH_FOLDER(test_truncated_library),
+      WITH_FOLDER(test_library_of_another_class),
       cmocka_unit_test(test_other_library),
       WITH_FOLDER(test_same_file_gives_the_same_table),
       WITH_FOLDER(test_threads_get_the_same_table),
