@@ -38,9 +38,9 @@ import clang.cindex as clang
 # A room each, so that none is drawn more often for its length.
 ROOMS = ('plugin/streams', 'plugin/timeline', 'plugin/memory', 'plugin/graph', 'host-shim')
 # Tests of whole programs, for what those of a file and of its folder leave.
-WHOLE = {'plugin': r'^(conformance\.core|interop\.(plugin|nulldriver)|models\.dispatches)$',
-         'host-shim': r'^(onnx\.(control_flow|copies|device_tensors|host_memory|refused|warm_up)|interop\.provider|'
-                      r'profile\.trace|loader|loader\.guard)$'}
+WHOLE = {'plugin': r'^(conformance\.core|interop\.(plugin|nulldriver)|models\.dispatches|onnx\.random)$',
+         'host-shim': r'^(onnx\.(control_flow|copies|device_tensors|host_memory|refused|string_lists|warm_up)|'
+                      r'interop\.provider|profile\.trace|loader|loader\.guard)$'}
 SWAPS = {'<': '<=', '<=': '<', '>': '>=', '>=': '>', '==': '!=', '!=': '==', '&&': '||', '||': '&&', '+': '-', '-': '+',
          '*': '+', '/': '*', '%': '/', '&': '|', '|': '&', '^': '&', '<<': '>>', '>>': '<<', '+=': '-=', '-=': '+=',
          '|=': '&=', '&=': '|=', '*=': '+=', '++': '--', '--': '++'}
