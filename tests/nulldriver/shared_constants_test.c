@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads that want the same constants at once. */
+/* Threads that want the same constants at once, and constants that are brought to the device in pieces. */
 #include "unit_fixture.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "core/sync.h"
 #include "graph/shared_constants.h"
@@ -114,8 +115,45 @@ static void a_copy_that_failed_is_not_shared(void **state) {
   close_device();
 }
 
+/* Bytes of a constant of three pieces. */
+#define LARGE ((size_t)33 << 20)
+
+/* All pieces of a large constant are on the device, and it is shared only with one that is the same in each. */
+static void a_large_constant_is_brought_whole(void **state) {
+  (void)state;
+  int64_t floats = LARGE / sizeof(float);
+  open_device();
+  float *const values = malloc(LARGE), *const found = calloc(1, LARGE);
+  assert_non_null(values);
+  assert_non_null(found);
+  for (int64_t i = 0; i < floats; ++i) {
+    values[i] = (float)i;
+  }
+  leati_shared_constant_request requests[3] = {{.bytes = values, .size = LARGE}, {.bytes = values, .size = LARGE}};
+  assert_ok(leati_shared_constants_take(h.device, &requests[0], 1, &err));
+  assert_ok(leati_shared_constants_take(h.device, &requests[1], 1, &err));
+  assert_ptr_equal(requests[1].out, requests[0].out);
+  leat_stream *const stream = make_stream();
+  const DLTensor from = device_tensor(requests[0].out->address, &floats), to = host_tensor(found, &floats);
+  assert_ok(h.api->memory->copy(stream, &from, &to, &err));
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  assert_memory_equal(found, values, LARGE);
+  values[floats - 1] = -1;
+  requests[2] = (leati_shared_constant_request){.bytes = values, .size = LARGE};
+  assert_ok(leati_shared_constants_take(h.device, &requests[2], 1, &err));
+  assert_ptr_not_equal(requests[2].out, requests[0].out);
+  for (int i = 0; i < 3; ++i) {
+    leati_shared_constant_release(h.device, requests[i].out);
+  }
+  free(found);
+  free(values);
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(a_copy_that_failed_is_not_shared, host_before, host_after)};
+      cmocka_unit_test_setup_teardown(a_copy_that_failed_is_not_shared, host_before, host_after),
+      cmocka_unit_test_setup_teardown(a_large_constant_is_brought_whole, host_before, host_after)};
   return cmocka_run_group_tests_name("shared_constants", tests, NULL, NULL);
 }
