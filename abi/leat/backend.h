@@ -779,7 +779,8 @@ typedef struct leat_event_api {
  *   Codes of quantised keys and values are the nearest to an element by its scale, of two the even one, and 0 where the
  *   quotient is no number; attention has what they stand for, in the type of the queries, of new positions too. Behind
  *   the last position bytes are 0. A number of query_seqlens that there is not counts as the nearest; what is padding
- *   lies behind the last position of keys and values, and gives numbers of no meaning. output_qk has
+ *   lies behind the last position of keys and values, for which they must have room, or the last of them are lost, and
+ *   gives numbers of no meaning. output_qk has
  *   total_sequence_length keys: scores as they go into the softmax, and 0 for a key that a query does not have by its
  *   position, or weights.
  * - SparseAttention is GroupQueryAttention whose queries have keys of the blocks alone that block_col_indices list for
@@ -1164,8 +1165,8 @@ typedef struct leat_op_api {
    * @errors none beside the common ones */
   int32_t (*destroy)(leat_op *op, leat_error *err);
   /** Computes the shapes and types of the outputs. Reads the data of host inputs only. A call, of this or of invoke(),
-   * is of what the operator was created for: inputs have the types of its description, one that is absent there is
-   * absent, and there are at most as many inputs and outputs; exactly as many where leat_op_info allows any number.
+   * is of what the operator was created for: inputs have the types of its description, are absent where they are absent
+   * there, and only there; there are at most as many outputs, and exactly as many where leat_op_info allows any number.
    * Other calls are refused (LEAT_ERROR_INVALID_ARGUMENT).
    * @threads any
    * @param op [in] the operator

@@ -962,7 +962,7 @@ static void test_refused_caches(void **state) {
             PAST4(9), ONE(2), ONE(1)),
       GROUP("positions 3, 3, 4", Q3, KV3, {3, {2, 4, 16}}, PAST4(9), PAST4(9), ONE(2), ONE(1)),
       GROUP("past values without past keys", Q3, KV3, KV3, NONE, PAST4(9), ONE(2), ONE(1)),
-      GROUP("seqlens_k has 3 elements in 1 dimensions", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(3), ONE(1)),
+      GROUP("numbers of keys: 3 elements in 1 dimensions", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(3), ONE(1)),
       GROUP("input 5, seqlens_k, is absent", Q3, KV3, KV3, PAST4(9), PAST4(9), NONE, ONE(1)),
       {"total_sequence_length is 2, less than the 3 new positions",
        {Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1)},
@@ -983,8 +983,8 @@ static void test_refused_caches(void **state) {
             {4, {2, 4, 1, 9}}),
       GROUP("head_sink must have shape [4]", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE, NONE, NONE,
             ONE(2)),
-      GROUP("with quantised keys or values is not supported", Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE,
-            NONE, NONE, NONE, NONE, ONE(1)),
+      /* A scale of codes that there are not asks for nothing. */
+      GROUP(NULL, Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1), NONE, NONE, NONE, NONE, NONE, ONE(1)),
       {"local_window_size is 0", {Q3, KV3, KV3, PAST4(9), PAST4(9), ONE(2), ONE(1)}, 9, 0},
   };
   const fixture *const f = fixture_of(state);

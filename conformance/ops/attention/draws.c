@@ -395,8 +395,10 @@ static void group_query(leati_draw *d) {
     leati_draw_input(d, own, 4, (const int64_t[4]){batch, shared, past, row})->plain = codes.bits == 0;
   }
   leati_draw_tensor *lengths = leati_draw_input(d, LEAT_TYPE_INT32, 1, &batch);
+  const int64_t scores = leati_draw_chance(d, 30) ? leati_draw_int(d, 0, 2) : 0;
   for (int64_t k = 0; k < batch; ++k) {
-    leati_draw_set(lengths, k, (double)leati_draw_int(d, -2, total + 2));
+    /* There are scores of as many keys as the total says. */
+    leati_draw_set(lengths, k, (double)leati_draw_int(d, -2, scores != 0 ? total - 1 : total + 2));
   }
   leati_draw_set(leati_draw_input(d, LEAT_TYPE_INT32, 1, (const int64_t[1]){1}), 0, (double)total);
   if (rotates) {
@@ -445,7 +447,6 @@ static void group_query(leati_draw *d) {
   if (leati_draw_chance(d, 20)) {
     leati_draw_attribute_float(d, "softcap", g_rand_double_range(d->rand, 0.5, 5));
   }
-  const int64_t scores = leati_draw_chance(d, 30) ? leati_draw_int(d, 0, 2) : 0;
   leati_draw_attribute_int(d, "qk_output", scores);
   d->output_count = scores != 0 ? 4 : leati_draw_chance(d, 80) ? 3 : 1;
 }

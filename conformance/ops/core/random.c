@@ -583,6 +583,27 @@ static void check_illegal(trial *t) {
   disarrange(t, &a);
 }
 
+/* A call without an input that the operator was made with is refused, be it that one or all from it on. */
+static void check_absent(trial *t) {
+  const leat_op_info *info = t->draw.info;
+  arrangement a;
+  arrange(t, &a);
+  for (uint32_t k = info->min_inputs; k < t->draw.input_count; ++k) {
+    const DLTensor *const given = a.in[k];
+    const uint32_t count = t->draw.input_count;
+    for (uint32_t behind = 0; behind < 2 && given != NULL; ++behind) {
+      a.in[k] = NULL;
+      t->draw.input_count = behind != 0 ? k : count;
+      const int32_t status = invoke(t, &a);
+      t->draw.input_count = count;
+      a.in[k] = given;
+      TRIAL_CHECK(t, status == LEAT_ERROR_INVALID_ARGUMENT, "without input %" PRIu32 "%s invoke() returned %s", k,
+                  behind != 0 ? " and those behind it" : "", leati_case_status_name(status));
+    }
+  }
+  disarrange(t, &a);
+}
+
 static bool same_shape(const leati_draw_tensor *input, const leat_shape *output) {
   const DLDataType dtype = leati_draw_dlpack(input->type);
   bool same = input->rank == output->ndim && dtype.code == output->dtype.code && dtype.bits == output->dtype.bits;
@@ -750,6 +771,9 @@ static void check_use(trial *t, const results *a) {
   if (leati_draw_chance(&t->draw, 30)) {
     check_hostile_view(t);
   }
+  if (leati_draw_chance(&t->draw, 15)) {
+    check_absent(t);
+  }
 }
 
 /* Runs a call that was taken: compact, then in another layout and for some of the outputs. */
@@ -798,6 +822,7 @@ static void trial_invoke(trial *t) {
   if (!t->draw.spoilt && t->draw.output_count != 0) {
     check_illegal(t);
     check_hostile_view(t);
+    check_absent(t);
   }
 }
 

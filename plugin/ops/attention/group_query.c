@@ -170,7 +170,12 @@ static int32_t read_positions(const leat_op *op, const leati_call *call, group_q
                       name, total->count);
   }
   out->total = leati_host_int(total, 0);
-  out->padded = leati_input(call, VALID) != NULL;
+  out->padded = leati_input(call, VALID) != NULL && out->fresh != 0;
+  if (out->padded && out->total < 1) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: total_sequence_length is %" PRId64 "; with query_seqlens it is at least 1", name,
+                      out->total);
+  }
   if (out->total < out->fresh && !(out->padded && state->evicts)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: total_sequence_length is %" PRId64 ", less than the %" PRId64 " new positions", name,

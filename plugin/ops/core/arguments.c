@@ -113,6 +113,14 @@ static int32_t check_made_for(const leat_op *op, uint32_t i, uint64_t type, leat
                           op->def->info.name, i, leati_type_name(type), leati_type_name(made_for));
 }
 
+/* Fails if the operator was made for an input there. */
+static int32_t check_absent(const leat_op *op, uint32_t i, leat_error *err) {
+  return i >= 64 || (op->given >> i & 1u) == 0
+             ? LEAT_OK
+             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is absent, and was given when it was created",
+                          op->def->info.name, i);
+}
+
 int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, const DLTensor *const *inputs,
                                       bool shapes_only, leat_error *err) {
   const leat_op_info *const info = &op->def->info;
@@ -122,6 +130,7 @@ int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, con
       if (leati_op_requires(info, i)) {
         return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is NULL and not optional", info->name, i);
       }
+      LEATI_TRY(check_absent(op, i, err));
       memset(view, 0, sizeof(*view));
       continue;
     }
@@ -136,6 +145,9 @@ int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, con
       }
     }
     LEATI_TRY(check_made_for(op, i, view->type, err));
+  }
+  for (uint32_t i = a->call.input_count; i < op->input_count; ++i) {
+    LEATI_TRY(check_absent(op, i, err));
   }
   return leati_arguments_infer(op, a, err);
 }

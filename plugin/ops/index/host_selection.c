@@ -7,6 +7,7 @@
 
 #include "core/status.h"
 #include "ops/core/host_kernel.h"
+#include "ops/core/movement.h"
 
 /* Bytes of a result at most: plans have a copy of it, with places of 32 bits. */
 #define BYTES_MAX (UINT64_C(1) << 30)
@@ -64,11 +65,11 @@ static int32_t select_compact(const leat_op *op, const leati_call *call, leati_s
   return status;
 }
 
-/* Bytes of a result. */
+/* Bytes of a result; more than BYTES_MAX where they are. */
 static uint64_t size_of(const leat_shape *shape) {
-  uint64_t size = leati_type_size(leati_type_of(shape->dtype));
-  for (int32_t d = 0; d < shape->ndim; ++d) {
-    size *= (uint64_t)shape->dims[d];
+  uint64_t size = leati_product(shape->dims, 0, shape->ndim) == 0 ? 0 : leati_type_size(leati_type_of(shape->dtype));
+  for (int32_t d = 0; d < shape->ndim && size <= BYTES_MAX; ++d) {
+    size = (uint64_t)shape->dims[d] > BYTES_MAX ? BYTES_MAX + 1 : size * (uint64_t)shape->dims[d];
   }
   return size;
 }

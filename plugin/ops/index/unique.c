@@ -155,6 +155,21 @@ static int32_t give_numbers(const slices *all, const found *f, int64_t groups, i
   return LEAT_OK;
 }
 
+/* Gives the one group that slices without elements are; where each is in it is zero as it is. */
+static int32_t give_empty(const slices *all, int32_t rank, int32_t axis, int64_t *dims, leati_selection *out,
+                          leat_error *err) {
+  const int64_t groups = all->count > 0 ? 1 : 0;
+  void *none, *firsts, *counts;
+  dims[axis] = groups;
+  LEATI_TRY(leati_selection_place(out, VALUES, rank, dims, all->x->type, &none, err));
+  LEATI_TRY(leati_selection_place(out, FIRSTS, 1, &groups, LEAT_TYPE_INT64, &firsts, err));
+  LEATI_TRY(leati_selection_place(out, COUNTS, 1, &groups, LEAT_TYPE_INT64, &counts, err));
+  if (groups != 0) {
+    *(int64_t *)counts = all->count;
+  }
+  return LEAT_OK;
+}
+
 static int32_t unique_select(const leat_op *op, const leati_call *call, leati_selection *out, leat_error *err) {
   const unique_state *const state = leati_op_state_const(op);
   const leati_view *const x = &call->inputs[0];
@@ -171,6 +186,9 @@ static int32_t unique_select(const leat_op *op, const leati_call *call, leati_se
   /* The longest of the numbers comes first: it bounds how many slices there are, which without elements are many. */
   void *inverse;
   LEATI_TRY(leati_selection_place(out, INVERSE, 1, &all.count, LEAT_TYPE_INT64, &inverse, err));
+  if (all.outer * all.inner == 0) {
+    return give_empty(&all, rank, axis, dims, out, err);
+  }
   int32_t status = found_alloc(&f, &all, err);
   if (status == LEAT_OK) {
     const int64_t groups = find_groups(state, &all, &f);
