@@ -363,6 +363,20 @@ static void group_query_more(leati_draw *d, uint64_t type, const int64_t sizes[4
   }
 }
 
+/* New queries, keys and values, or all of them in the first. `sizes`: batches, positions, heads of queries, of keys and
+ * values, elements of a head. */
+static void group_fresh(leati_draw *d, uint64_t type, bool packed, const int64_t sizes[5]) {
+  const int64_t all = packed ? sizes[2] + 2 * sizes[3] : sizes[2];
+  leati_draw_input(d, type, 3, (const int64_t[3]){sizes[0], sizes[1], all * sizes[4]})->plain = true;
+  for (int k = 0; k < 2; ++k) {
+    if (packed) {
+      leati_draw_absent(d);
+    } else {
+      leati_draw_input(d, type, 3, (const int64_t[3]){sizes[0], sizes[1], sizes[3] * sizes[4]})->plain = true;
+    }
+  }
+}
+
 /* Queries, keys and values, perhaps packed, behind a cache that has room for them or not. */
 static void group_query(leati_draw *d) {
   const int64_t least = d->empty ? 0 : 1;
@@ -380,15 +394,7 @@ static void group_query(leati_draw *d) {
                                                   : leati_draw_int(d, 0, 50);
   const bool packed = leati_draw_chance(d, 40);
   const bool rotates = leati_draw_chance(d, 60);
-  const int64_t all = packed ? heads + 2 * shared : heads;
-  leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, all * size})->plain = true;
-  for (int k = 0; k < 2; ++k) {
-    if (packed) {
-      leati_draw_absent(d);
-    } else {
-      leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, shared * size})->plain = true;
-    }
-  }
+  group_fresh(d, type, packed, (const int64_t[5]){batch, fresh, heads, shared, size});
   for (int k = 0; k < 2; ++k) {
     const uint64_t own = codes.bits == 8 ? LEAT_TYPE_INT8 : codes.bits == 4 ? LEAT_TYPE_UINT8 : type;
     const int64_t row = codes.bits == 4 ? size / 2 : size;
@@ -463,15 +469,7 @@ static void sparse(leati_draw *d) {
   const int64_t room = leati_draw_int(d, fresh, blocks * block);
   const int64_t total = leati_draw_chance(d, 30) ? fresh : room, entries = leati_draw_int(d, 0, 9);
   const bool packed = leati_draw_chance(d, 40), rotates = leati_draw_chance(d, 50), wild = leati_draw_chance(d, 30);
-  leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, (packed ? heads + 2 * shared : heads) * size})->plain =
-      true;
-  for (int k = 0; k < 2; ++k) {
-    if (packed) {
-      leati_draw_absent(d);
-    } else {
-      leati_draw_input(d, type, 3, (const int64_t[3]){batch, fresh, shared * size})->plain = true;
-    }
-  }
+  group_fresh(d, type, packed, (const int64_t[5]){batch, fresh, heads, shared, size});
   for (int k = 0; k < 2; ++k) {
     leati_draw_input(d, type, 4, (const int64_t[4]){batch, shared, room, size})->plain = true;
   }

@@ -151,10 +151,7 @@ static int32_t read_past(const leat_op *op, const leati_call *call, group_query 
 /* Reads how many positions there are. */
 static int32_t read_positions(const leat_op *op, const leati_call *call, group_query *out, leat_error *err) {
   const char *const name = leati_op_def_of(op)->info.name;
-  const leati_view *const lengths = leati_input(call, LENGTHS), *const total = leati_input(call, TOTAL);
-  if (lengths == NULL || total == NULL) {
-    return fail_missing(name, lengths == NULL ? LENGTHS : TOTAL, err);
-  }
+  const leati_view *const lengths = &call->inputs[LENGTHS], *const total = &call->inputs[TOTAL];
   const leati_group_query_state *const state = leati_op_state_const(op);
   const int64_t batches = out->q_heads.shape[0];
   LEATI_TRY(read_past(op, call, out, err));
@@ -181,7 +178,7 @@ static int32_t read_positions(const leat_op *op, const leati_call *call, group_q
                       "%s: total_sequence_length is %" PRId64 ", less than the %" PRId64 " new positions", name,
                       out->total, out->fresh);
   }
-  if (state->evicts && (leati_input(call, PAST_KEY) == NULL || out->past < state->window)) {
+  if (state->evicts && out->past < state->window) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: with sliding_window_cache the past has at least local_window_size positions, %" PRId64
                       "; it has %" PRId64,
@@ -542,6 +539,19 @@ static int32_t check_padded(const char *name, const leati_op_desc *desc, leat_er
              : LEAT_OK;
 }
 
+int32_t leati_group_query_check_heads(const char *name, const leati_op_desc *desc, leat_error *err) {
+  const int64_t heads = leati_attr_int(desc, "num_heads", 0), kv_heads = leati_attr_int(desc, "kv_num_heads", 0);
+  if (heads < 1 || kv_heads < 1 || heads > INT32_MAX || heads % kv_heads != 0) {
+    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
+                      "%s: num_heads is %" PRId64 " and kv_num_heads %" PRId64
+                      "; both are positive, and the first is a multiple of the second",
+                      name, heads, kv_heads);
+  }
+  const leat_value_info *const query = &desc->inputs[QUERY];
+  const int64_t all = leati_is_given(desc, KEY) ? heads : heads + 2 * kv_heads;
+  return query->ndim == 3 ? leati_heads_check_size(name, query->shape[2], all, err) : LEAT_OK;
+}
+
 static int32_t group_query_plan(const leat_op *op, leati_planner *planner, const leati_call *call, leat_error *err) {
   return leati_group_query_attend(op, planner, call, NULL, err);
 }
@@ -590,17 +600,7 @@ static int32_t group_query_supports(const leati_op_def *def, leat_device *device
                       "; the first is 1, or 0 where the second is -1",
                       name, causal, window);
   }
-  const int64_t heads = leati_attr_int(desc, "num_heads", 0), kv_heads = leati_attr_int(desc, "kv_num_heads", 0);
-  if (heads < 1 || kv_heads < 1 || heads > INT32_MAX || heads % kv_heads != 0) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: num_heads is %" PRId64 " and kv_num_heads %" PRId64
-                      "; both are positive, and the first is a "
-                      "multiple of the second",
-                      name, heads, kv_heads);
-  }
-  const leat_value_info *const query = &desc->inputs[QUERY];
-  const int64_t all = leati_is_given(desc, KEY) ? heads : heads + 2 * kv_heads;
-  return query->ndim == 3 ? leati_heads_check_size(name, query->shape[2], all, err) : LEAT_OK;
+  return leati_group_query_check_heads(name, desc, err);
 }
 
 static int32_t group_query_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {

@@ -29,6 +29,10 @@ typedef struct leati_group_query_state {
   uint32_t score_form; /**< LEAT_ATTENTION_SCORES_... */
 } leati_group_query_state;
 
+/** Fails unless num_heads and kv_num_heads go together, and with the queries as far as these are known. The description
+ * has queries and keys as its first inputs.
+ * @errors INVALID_ARGUMENT, and those of leati_heads_check_size() */
+int32_t leati_group_query_check_heads(const char *name, const leati_op_desc *desc, leat_error *err);
 /** As of leati_op_def, for such a call of an operator whose state begins with leati_group_query_state. */
 int32_t leati_group_query_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err);
 bool leati_group_query_host_range(const leat_op *op, const leati_call *call, uint32_t i, int64_t *out_least,

@@ -138,14 +138,7 @@ static int32_t sparse_plan(const leat_op *op, leati_planner *planner, const leat
 static int32_t sparse_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                                leat_error *err) {
   (void)device;
-  const int64_t heads = leati_attr_int(desc, "num_heads", 0), kv_heads = leati_attr_int(desc, "kv_num_heads", 0);
   const int64_t block = leati_attr_int(desc, "sparse_block_size", 0);
-  if (heads < 1 || kv_heads < 1 || heads > INT32_MAX || heads % kv_heads != 0) {
-    return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                      "%s: num_heads is %" PRId64 " and kv_num_heads %" PRId64
-                      "; both are positive, and the first is a multiple of the second",
-                      def->info.name, heads, kv_heads);
-  }
   if (block != 16 && block != 32 && block != 64 && block != 128) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: sparse_block_size is %" PRId64 "; it is 16, 32, 64 or 128",
                       def->info.name, block);
@@ -155,9 +148,7 @@ static int32_t sparse_supports(const leati_op_def *def, leat_device *device, con
       return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is absent and not optional", def->info.name, i);
     }
   }
-  const leat_value_info *const query = &desc->inputs[QUERY];
-  const int64_t all = leati_is_given(desc, KEY) ? heads : heads + 2 * kv_heads;
-  return query->ndim == 3 ? leati_heads_check_size(def->info.name, query->shape[2], all, err) : LEAT_OK;
+  return leati_group_query_check_heads(def->info.name, desc, err);
 }
 
 static int32_t sparse_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {

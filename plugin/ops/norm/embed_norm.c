@@ -201,7 +201,7 @@ static int32_t bytes_infer(const leat_op *op, const leati_call *call, leat_shape
   LEATI_TRY(check_shapes(op, call, 0, err));
   for (uint32_t k = 0; k < Q_TENSORS; ++k) {
     const leati_view *const scale = leati_input(call, Q_SCALES + k), *const zero = leati_input(call, Q_ZEROS + k);
-    if (scale != NULL && (scale->count != 1 || scale->ndim > 1 || zero == NULL || zero->count != 1 || zero->ndim > 1)) {
+    if (scale != NULL && (scale->count != 1 || scale->ndim > 1 || zero->count != 1 || zero->ndim > 1)) {
       return fail_shape(&leati_op_def_of(op)->info, err, "each scale and each zero point must have one element");
     }
   }

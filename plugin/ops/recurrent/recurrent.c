@@ -275,8 +275,8 @@ static int32_t match_all(const leati_op_def *def, const recurrent_state *state, 
 }
 
 /* Fails if one of the inputs behind optional ones that there have to be is absent. */
-static int32_t check_given(const leati_op_def *def, uint32_t i, bool is_given, leat_error *err) {
-  return is_given || def->param != QUANTIZED_LSTM || i < INPUT_W_SCALE
+static int32_t check_given(const leati_op_def *def, const leati_op_desc *desc, uint32_t i, leat_error *err) {
+  return leati_is_given(desc, i) || def->param != QUANTIZED_LSTM || i < INPUT_W_SCALE
              ? LEAT_OK
              : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is missing", def->info.name, i);
 }
@@ -285,7 +285,6 @@ static int32_t sizes_of(const leat_op *op, const leati_call *call, recurrent_siz
   known_shape in[INPUT_COUNT];
   for (uint32_t i = 0; i < INPUT_COUNT; ++i) {
     const leati_view *const view = leati_input(call, i);
-    LEATI_TRY(check_given(leati_op_def_of(op), i, view != NULL, err));
     in[i] = view != NULL ? (known_shape){view->ndim, view->shape} : (known_shape){.ndim = -1};
   }
   return match_all(leati_op_def_of(op), leati_op_state_const(op), in, out, err);
@@ -299,7 +298,7 @@ static int32_t recurrent_supports(const leati_op_def *def, leat_device *device, 
   recurrent_sizes sizes;
   LEATI_TRY(read_state(def, desc, &state, err));
   for (uint32_t i = 0; i < INPUT_COUNT; ++i) {
-    LEATI_TRY(check_given(def, i, leati_is_given(desc, i), err));
+    LEATI_TRY(check_given(def, desc, i, err));
     in[i] = leati_is_given(desc, i) ? (known_shape){desc->inputs[i].ndim, desc->inputs[i].shape}
                                     : (known_shape){.ndim = -1};
   }

@@ -1,8 +1,8 @@
 #version 460
 // SPDX-License-Identifier: BSD-3-Clause
-// Maximum and average, or with NORM an Lp norm, over a window that moves over an image of one to three spatial dimensions:
-// an invocation has one channel of a pixel or, in NHWC layout (LAST is not 0), LAST of them: 1 or 4. Bytes, of which there is no average, are
-// compared as float32, which holds them all.
+// Maximum and average, or with NORM an Lp norm, over a window that moves over an image of one to three spatial
+// dimensions: an invocation has one channel of a pixel or, in NHWC layout (LAST is not 0), LAST of them, 1 or 4. Bytes,
+// of which there is no average, are compared as float32, which holds them all.
 #include "core/kernels/divider.glsl"
 #include "core/kernels/reals.glsl"
 #include "core/kernels/math.glsl"
