@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # places.sh TREE: the worked examples of docs/adding-an-operator.md, patches beside this file, still apply to the tree,
-# and none is of more places than that page says for its kind. A place is a run of lines that are edited by hand: a file
+# take a number that is free, and none is of more places than that page says for its kind. A place is a run of lines that are edited by hand: a file
 # that is edited in two places counts twice. What scripts write (lists of cases, docs/operators.md) is none, nor is the
 # line in CHANGELOG.md that every change has.
 set -u
@@ -33,13 +33,22 @@ check() {
   }
 }
 
+# free_numbers PATCH: whether no function that the patch adds has the number of one that the tree has.
+free_numbers() {
+  sed -n 's/^+[A-Z]*_FUNCTION(\([0-9]*\), \([A-Z_]*\),.*/\1 \2/p' "$1" | while read -r number code; do
+    holder=$(sed -n "s/^[A-Z]*_FUNCTION($number, \([A-Z0-9_]*\)[,)].*/\1/p" "$tree/plugin/ops/elementwise/functions.inc")
+    [ -z "$holder" ] || echo "$1 gives $code the number $number, which $holder has: take another, on the page too"
+  done | if grep .; then return 1; fi
+}
+
 count=0
 for patch in "$folder"/*.patch; do
   check "$(basename "$patch" .patch)" "$patch" || status=1
+  free_numbers "$patch" || status=1
   count=$((count + 1))
 done
 
-# One place more, and a change to what is not there.
+# One place more, a change to what is not there, and a number that is taken.
 missed=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -47,5 +56,7 @@ cat "$folder/version.patch" "$folder/version.patch" >"$work/more.patch"
 check version "$work/more.patch" | grep -q 'has 4 places' || missed=$((missed + 1))
 sed 's/^ .*/ not there/' "$folder/version.patch" >"$work/elsewhere.patch"
 check version "$work/elsewhere.patch" 2>/dev/null | grep -q 'does not apply' || missed=$((missed + 1))
-printf '%d examples; 2 seeded mistakes, %d missed\n' "$count" "$missed"
+sed 's/FUNCTION([0-9]*, CUBE/FUNCTION(19, CUBE/' "$folder/unary.patch" >"$work/taken.patch"
+free_numbers "$work/taken.patch" | grep -q 'which BITWISE_NOT has' || missed=$((missed + 1))
+printf '%d examples; 3 seeded mistakes, %d missed\n' "$count" "$missed"
 [ "$missed" -eq 0 ] && exit "$status"
