@@ -343,7 +343,8 @@ int32_t leati_fuse_gate(leati_fusion *f, uint32_t n, bool *out_done, leat_error 
   return LEAT_OK;
 }
 
-/* Reads a convolution of one tap of images of one pixel, which is a product with a row for each image. */
+/* Reads a convolution of one tap without padding: images of one pixel stay such, and it is a product with a row for
+ * each of them. */
 static bool read_pointwise(const leati_fusion *f, const leati_node *node, leati_product *out) {
   if (!leati_product_read(f, node, out) || !out->conv || out->inputs[3] != LEAT_GRAPH_NO_VALUE ||
       out->inputs[4] != LEAT_GRAPH_NO_VALUE || leati_attributes_int(&node->attributes, "group", 1) != 1) {
@@ -355,7 +356,7 @@ static bool read_pointwise(const leati_fusion *f, const leati_node *node, leati_
     bare = pads->ints[i] == 0;
   }
   for (int32_t d = 2; d < leati_fusion_rank(f, out->inputs[1]) && bare; ++d) {
-    bare = leati_fusion_is_one(f, out->inputs[1], d) && leati_fusion_is_one(f, out->inputs[0], d);
+    bare = leati_fusion_is_one(f, out->inputs[1], d);
   }
   return bare;
 }

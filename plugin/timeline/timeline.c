@@ -57,8 +57,6 @@ static void destroy_list(leat_device *device, leati_submission *list) {
   while (list != NULL) {
     leati_submission *const next = list->next;
     leati_chunks_give(device, list->chunks);
-    leati_external_point_clear(&list->external_wait);
-    leati_external_point_clear(&list->external_signal);
     leati_free(list->commands);
     leati_free(list->deliveries);
     leati_free(list->checks);
@@ -143,11 +141,9 @@ static void recycle(leati_timeline *timeline, leati_submission *submission) LEAT
   submission->piece = false;
   leati_external_point_clear(&submission->external_wait);
   leati_external_point_clear(&submission->external_signal);
-  if (submission->profile != NULL) {
-    /* It never ran, or in parts, which have their own. */
-    leati_free(submission->profile);
-    submission->profile = NULL;
-  }
+  /* If there is one still, the list never ran, or in parts, which have their own. */
+  leati_free(submission->profile);
+  submission->profile = NULL;
   submission->next = timeline->free;
   timeline->free = submission;
 }

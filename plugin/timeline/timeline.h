@@ -125,7 +125,8 @@ LEATI_APART(leati_timeline, device, completed);
 
 /** Prepares a device for timelines. */
 void leati_timelines_create(leat_device *device);
-/** Frees all of them and everything they still hold. The device must be idle. */
+/** Frees all of them and everything they still hold, but for the external semaphores of what never ran, which
+ * leati_external_semaphores_destroy() frees with all others. The device must be idle. */
 void leati_timelines_destroy(leat_device *device);
 /** Gives a timeline of which nothing is in flight: a spare one, or else a new one.
  * @errors OUT_OF_MEMORY */

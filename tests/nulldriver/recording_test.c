@@ -186,6 +186,58 @@ static void each_range_since_the_last_barrier_is_found(void **state) {
   close_device();
 }
 
+/* Of more ranges than can be remembered each is found too, wherever the first of them lies: ForeachMul reads two lists
+ * and writes one. */
+static void each_of_many_ranges_is_found(void **state) {
+  (void)state;
+  enum { PAIRS = 8, LISTS = 3, RANGES = LISTS * PAIRS, ROOM = 4096 };
+  const leat_value_info vector = {
+      .struct_size = sizeof(vector), .ndim = 1, .dtype = {.code = kDLFloat, .bits = 32, .lanes = 1}, .shape = &count};
+  const leat_value_info *infos[2 * PAIRS];
+  for (int i = 0; i < 2 * PAIRS; ++i) {
+    infos[i] = &vector;
+  }
+  const leat_op_desc desc = {.struct_size = sizeof(desc),
+                             .since_version = 1,
+                             .name = "ForeachMul",
+                             .domain = "leat",
+                             .input_count = 2 * PAIRS,
+                             .output_count = PAIRS,
+                             .inputs = infos};
+  const uint64_t size = RANGES * ROOM;
+  uint64_t block;
+  leat_op *op;
+  open_device();
+  leat_stream *const stream = make_stream();
+  assert_ok(h.api->op->create(h.device, &desc, &op, &err));
+  assert_ok(h.api->memory->alloc(h.device, size + 3 * ROOM, stream, &block, &err));
+  for (unsigned i = 0; i < 2 * RANGES; ++i) {
+    /* Upwards, and downwards. Reads come first, so that what is written has bounds of its own. */
+    const unsigned range = i / 2;
+    DLTensor tensors[RANGES];
+    const DLTensor *lists[RANGES];
+    for (unsigned j = 0; j < RANGES; ++j) {
+      const unsigned place = i % 2 == 0 ? j : RANGES - 1 - j;
+      tensors[j] = device_tensor(block + ROOM + place * ROOM, &count);
+      lists[j] = &tensors[j];
+    }
+    assert_ok(h.api->stream->synchronize(stream, &err));
+    assert_ok(h.api->op->invoke(op, stream, 2 * PAIRS, lists, PAIRS, lists + 2 * PAIRS, &err));
+    assert_false(barrier_of_last(stream));
+    /* Below and above all of them there is nothing. */
+    assert_int_equal(relu(stream, block, block + size + ROOM), LEAT_OK);
+    assert_false(barrier_of_last(stream));
+    const uint64_t at = (uint64_t)(uintptr_t)tensors[range].data, apart = block + size + 2 * ROOM;
+    assert_int_equal(range < 2 * PAIRS ? relu(stream, apart, at) : relu(stream, at, apart), LEAT_OK);
+    assert_true(barrier_of_last(stream));
+  }
+  assert_ok(h.api->stream->synchronize(stream, &err));
+  assert_ok(h.api->memory->free(h.device, block, &err));
+  assert_ok(h.api->op->destroy(op, &err));
+  assert_ok(h.api->stream->destroy(stream, &err));
+  close_device();
+}
+
 /* Runs of bytes meet what lies on them, and not what lies between them. */
 static void runs_are_told_apart(void **state) {
   (void)state;
@@ -388,6 +440,7 @@ int main(void) {
       CASE(a_long_list_goes_without_being_asked),
       CASE(what_comes_again_is_not_written_again),
       CASE(each_range_since_the_last_barrier_is_found),
+      CASE(each_of_many_ranges_is_found),
       CASE(runs_are_told_apart),
       CASE(records_of_several_chunks_arrive),
       CASE(a_lane_with_much_to_do_is_not_taken_for_an_empty_one),

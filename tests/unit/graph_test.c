@@ -1934,6 +1934,48 @@ static void caches_of_full_length_take_one_dispatch(void **state) {
   close_place(&p);
 }
 
+/* Such a cache may be the memory that the graph is given for its output: only all of it, and only as the input that it
+ * is. */
+static void a_cache_goes_on_in_its_memory(void **state) {
+  const place p = open_place(state);
+  network *const n = make_network();
+  static results direct, graphed;
+  static int64_t dims[] = {1, 2, 16, 4};
+  enum { FLOATS = 2 * 16 * 4 };
+  const uint32_t cache = add_input(n, 4, dims), added = add_input(n, SHAPE(1, 2, 1, 4));
+  add_output(n, NODE(n, "TensorScatter", 24, cache, added));
+  leat_graph *const graph = build(&p, n);
+  run_nodes(&p, n, &direct);
+  /* Room for the cache, and for one that begins an element behind it. */
+  int64_t room = FLOATS + 64;
+  const DLTensor all = {.ndim = 1, .dtype = float_type, .shape = &room, .device = {kDLCPU, 0}};
+  DLTensor block = on_device(&p, &all), news = on_device(&p, &n->tensors[added]);
+  DLTensor in_place = n->tensors[cache], behind = n->tensors[cache];
+  in_place.device = behind.device = block.device;
+  in_place.data = block.data;
+  behind.data = block.data;
+  behind.byte_offset = block.byte_offset + 64 * sizeof(float);
+  in_place.byte_offset = block.byte_offset;
+  copy(&p, &n->tensors[cache], &in_place);
+  copy(&p, &n->tensors[added], &news);
+  const DLTensor *const in[] = {&in_place, &news}, *const out[] = {&in_place}, *const other[] = {&behind};
+  leat_error said = {.struct_size = sizeof(said)};
+  assert_int_equal(p.f->api->graph->launch(graph, p.stream, 2, in, 1, other, &said), LEAT_ERROR_INVALID_ARGUMENT);
+  assert_non_null(strstr(said.message, "output 0 of the graph overlaps input 0"));
+  assert_ok(p.f->api->graph->launch(graph, p.stream, 2, in, 1, out, &err));
+  graphed.shapes[0] = direct.shapes[0];
+  DLTensor to = n->tensors[cache];
+  to.data = graphed.floats[0];
+  copy(&p, &in_place, &to);
+  assert_ok(p.f->api->stream->synchronize(p.stream, &err));
+  compare(n, &direct, &graphed);
+  release(&p, &block);
+  release(&p, &news);
+  assert_ok(p.f->api->graph->destroy(graph, &err));
+  free(n);
+  close_place(&p);
+}
+
 static void what_moves_and_reduces_is_what_operators_compute(void **state) {
   const place p = open_place(state);
   static const int64_t cube[] = {2, 2, 2}, matrix[] = {2, 4}, none[] = {0, 2}, middle = 1;
@@ -2428,6 +2470,7 @@ int main(void) {
       cmocka_unit_test(what_counts_makes_no_plan),
       cmocka_unit_test(caches_that_grow_are_written_once),
       cmocka_unit_test(caches_of_full_length_take_one_dispatch),
+      cmocka_unit_test(a_cache_goes_on_in_its_memory),
       cmocka_unit_test(what_moves_and_reduces_is_what_operators_compute),
       cmocka_unit_test(what_the_host_does_not_compute_runs_on_the_device),
       cmocka_unit_test(shapes_are_computed_on_the_host),
