@@ -21,11 +21,11 @@ import jobs
 LOADED = ('libleat_vulkan.so', 'libleat_host.so', 'libleat_batch.so', 'libleat_onnxruntime.so')
 # Tests that load nothing but what they name: programs that are linked with all that they test, and checks of files
 # and models.
-COMPLETE = r'(unit|nulldriver(?!\.provider$)|batch|lint|abi|spin|cbmc)(\.|$)'
+COMPLETE = r'(unit|nulldriver(?!\.provider$)|batch|lint|abi|spin|litmus|cbmc)(\.|$)'
 # What ./dev fetches for single tests, by their names.
 FETCHED = (('oldest', r'\.oldest(\.|$)'), ('genai', r'genai\.'), ('wheel', r'wheel\.'), ('ray', r'example\.ray_serve$'),
            ('serve', r'example\.one_process$|tools\.serving$'), ('spin', r'spin\.'),
-           ('cbmc', r'cbmc\.'))
+           ('herd', r'litmus\.'), ('cbmc', r'cbmc\.'))
 
 
 class Test:

@@ -54,9 +54,9 @@ JOBS = (
     Job('life', 60, 'common/|plugin/(core|device|record|submit|streams)/|plugin/backend|host-shim/|batch/|tests/life/',
         'scenes of processes that exit, fork and are killed, ten times each',
         tests=r'life\.(?!canary$)'),
-    Job('prove', 240, 'common/|plugin/(core|graph|memory|streams|submit|timeline)/|batch/|tests/spin/',
-        'models of what threads share, every state searched, with mistakes that must be found',
-        tests=r'spin\.'),
+    Job('prove', 240, 'common/|plugin/(core|device|graph|memory|ops/core|streams|submit|timeline)/|batch/|host-shim/'
+        '|tests/(litmus|spin)/', 'models of what threads share, every state searched, and memory orders, with mistakes '
+        'that must be found', tests=r'(litmus|spin)\.'),
     Job('cbmc', 240, 'common/|plugin/(core|device|graph|memory|ops/core|policy|record|streams|submit|timeline)/|batch/'
         '|tools/npy|tests/cbmc/', 'sources for all values of what is left open, with mistakes that must be found',
         tests=r'cbmc\.'),

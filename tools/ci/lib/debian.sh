@@ -69,14 +69,14 @@ fetch_apart() {
   done
 }
 
-# run_apart FOLDER PROGRAM: a script that runs what was unpacked there from a newer Debian, with that one's own loader and
-# libraries.
+# run_apart FOLDER PROGRAM [OPTIONS]: a script that runs what was unpacked there from a newer Debian, with that one's own
+# loader and libraries.
 run_apart() {
   cat <<END
 #!/bin/sh
 root='$1/root'
 libraries=\$(echo "\$root"/usr/lib/*-linux-gnu)
-exec "\$libraries"/ld-linux-*.so.* --library-path "\$libraries:\$root/usr/lib" "\$root/usr/bin/$2" "\$@"
+exec "\$libraries"/ld-linux-*.so.* --library-path "\$libraries:\$root/usr/lib" "\$root/usr/bin/$2" ${3:-} "\$@"
 END
 }
 

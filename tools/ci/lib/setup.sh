@@ -15,6 +15,8 @@ ORT_SUITES='experimental unstable'
 GLSLC_SUITES='testing unstable trixie'
 # For Spin, whose program runs with the machine's own C library: the oldest.
 SPIN_SUITES='bookworm'
+# For herd7, which Debian 13 does not have.
+HERD_SUITES='testing sid'
 # For CBMC, of which the harnesses know version 6.
 CBMC_SUITES='trixie testing'
 
@@ -94,6 +96,20 @@ setup_spin() {
     stop "no Debian mirror in /etc/apt gave Spin (suites: $SPIN_SUITES); is the mirror reachable?"
   exec 9>&-
   export LEAT_TEST_SPIN="$DEPS/spin/root/usr/bin/spin"
+}
+
+# setup_herd: herd7, for tests/litmus. Sets LEAT_TEST_HERD, which runs it with its models and the libraries of its own
+# Debian.
+setup_herd() {
+  exec 9>"$DEPS/lock"
+  flock 9
+  place=$DEPS/herd
+  setup_apart "$place" "$HERD_SUITES" herdtools7 ||
+    stop "no Debian mirror in /etc/apt gave herd7 (suites: $HERD_SUITES); is the mirror reachable?"
+  export LEAT_TEST_HERD="$place/herd7"
+  run_apart "$place" herd7 "-set-libdir '$place/root/usr/share/herdtools7/herd'" >"$LEAT_TEST_HERD"
+  chmod +x "$LEAT_TEST_HERD"
+  exec 9>&-
 }
 
 # setup_cbmc: CBMC, for tests/cbmc. Sets LEAT_TEST_CBMC, which runs it with the libraries of its own Debian.
