@@ -1058,7 +1058,7 @@ typedef struct leat_op_info {
   uint32_t struct_size;                       /**< size that the backend filled in */
   uint32_t since_version_min;                 /**< lowest "since version" of the form */
   uint32_t since_version_max;                 /**< highest one; UINT32_MAX: no newer form is known */
-  uint32_t min_inputs;                        /**< inputs at least; those are required, others are optional */
+  uint32_t min_inputs;                        /**< inputs at least; the definition may require others behind them */
   uint32_t max_inputs;                        /**< inputs at most, or LEAT_VARIADIC */
   uint32_t min_outputs;                       /**< outputs at least; those are required, others are optional */
   uint32_t max_outputs;                       /**< outputs at most, or LEAT_VARIADIC */

@@ -126,11 +126,6 @@ static int32_t read_fresh(const leat_op *op, const leati_view *query, const leat
                           name, q[0], k[0], v[0], q[2], k[2], v[2], q[3], k[3], v[3]);
 }
 
-static int32_t fail_missing(const char *name, uint32_t i, leat_error *err) {
-  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u, %s, is absent and not optional", name, i,
-                    i == LENGTHS ? "seqlens_k" : "total_sequence_length");
-}
-
 /* Reads how many positions earlier keys and values have room for, which may be codes. */
 static int32_t read_past(const leat_op *op, const leati_call *call, group_query *out, leat_error *err) {
   const leati_group_query_state *const state = leati_op_state_const(op);
@@ -564,11 +559,6 @@ static int32_t group_query_supports(const leati_op_def *def, leat_device *device
   } limited[] = {{"smooth_softmax", -1, 1}, {"sliding_window_cache", 0, 1}, {"qk_output", 0, 2}};
   (void)device;
   const char *const name = def->info.name;
-  for (uint32_t i = LENGTHS; i <= TOTAL; ++i) {
-    if (!leati_is_given(desc, i)) {
-      return fail_missing(name, i, err);
-    }
-  }
   LEATI_TRY(check_codes(name, desc, err));
   for (uint32_t i = 0; i < sizeof(limited) / sizeof(limited[0]); ++i) {
     const int64_t value = leati_attr_int(desc, limited[i].name, limited[i].least);
@@ -665,6 +655,7 @@ static const leati_op_def ops[] = {
                               &attribute_qk_output, &attribute_qk_norm_epsilon, &attribute_q_norm_epsilon,
                               &attribute_k_norm_epsilon, &attribute_k_quant_type, &attribute_v_quant_type,
                               &attribute_kv_cache_bit_width),
+             .required_inputs = 1u << LENGTHS | 1u << TOTAL,
              LEATI_INPUT_TYPES(0, 0, 0, 3, 3, 1, 1, 0, 0, 2, 0, 0, 4, 4, 0, 0, 1), LEATI_OUTPUT_TYPES(0, 3, 3, 0),
              .state_size = sizeof(leati_group_query_state),
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND,

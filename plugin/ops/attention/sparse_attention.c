@@ -143,11 +143,6 @@ static int32_t sparse_supports(const leati_op_def *def, leat_device *device, con
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: sparse_block_size is %" PRId64 "; it is 16, 32, 64 or 128",
                       def->info.name, block);
   }
-  for (uint32_t i = PAST_KEY; i <= LENGTHS; ++i) {
-    if (!leati_is_given(desc, i)) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is absent and not optional", def->info.name, i);
-    }
-  }
   return leati_group_query_check_heads(def->info.name, desc, err);
 }
 
@@ -190,6 +185,8 @@ static const leati_op_def ops[] = {
              LEATI_TYPES(&leati_type_real, &type_numbers),
              LEATI_ATTRIBUTES(&attribute_num_heads, &attribute_kv_num_heads, &attribute_scale, &attribute_do_rotary,
                               &attribute_rotary_interleaved, &attribute_sparse_block_size),
+             .required_inputs = 1u << PAST_KEY | 1u << PAST_VALUE | 1u << BLOCK_ROWS | 1u << BLOCK_COLUMNS |
+                                1u << TOTAL | 1u << LENGTHS,
              LEATI_INPUT_TYPES(0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0), .state_size = sizeof(sparse_state),
              LEATI_KERNELS(LEATI_KERNELS_ATTENTION_64, LEATI_KERNELS_ATTENTION_256, LEATI_KERNELS_APPEND,
                            LEATI_KERNELS_BLOCK_MASK),

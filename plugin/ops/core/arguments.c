@@ -127,7 +127,7 @@ int32_t leati_arguments_import_inputs(const leat_op *op, leati_arguments *a, con
   for (uint32_t i = 0; i < a->call.input_count; ++i) {
     leati_view *const view = &a->inputs[i];
     if (inputs[i] == NULL) {
-      if (leati_op_requires(info, i)) {
+      if (leati_op_requires(op->def, i)) {
         return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is NULL and not optional", info->name, i);
       }
       LEATI_TRY(check_absent(op, i, err));

@@ -69,6 +69,10 @@ static inline bool leati_has_input(uint32_t inputs, uint32_t i) {
 
 typedef struct leati_op_def {
   leat_op_info info;
+  /** Inputs that have to be there though an optional one stands before them: bit `i` for input `i`, none of them below
+   * info.min_inputs, which a host knows. An operator is not created without one, and a call has what its operator was
+   * created with, so that no other function asks whether it is there. */
+  uint32_t required_inputs;
   /** For each input, which element of info.types it has; the last one stands for all that follow. NULL: all have 0. */
   const uint8_t *input_types;
   /** Likewise for each output. NULL: all have 0. An output takes the dtype of the first input with the same number;
@@ -165,9 +169,10 @@ void leati_op_free(leat_op *op);
 /** Fails unless `op` is a live operator. */
 int32_t leati_op_check(const leat_op *op, leat_error *err);
 
-/** Whether input `i` has to be there: those below the least count, and all of them where any number is taken. */
-static inline bool leati_op_requires(const leat_op_info *info, uint32_t i) {
-  return i < info->min_inputs || info->max_inputs == LEAT_VARIADIC;
+/** Whether input `i` has to be there: those below the least count, all of them where any number is taken, and those of
+ * leati_op_def::required_inputs. */
+static inline bool leati_op_requires(const leati_op_def *def, uint32_t i) {
+  return i < def->info.min_inputs || def->info.max_inputs == LEAT_VARIADIC || leati_has_input(def->required_inputs, i);
 }
 
 /** Whether argument `i` is on the host, by leat_op_info::host_inputs or ::host_outputs. */

@@ -110,14 +110,16 @@ static int32_t bind_type(const leati_op_def *def, uint32_t i, uint64_t type, uin
   return LEAT_OK;
 }
 
+static int32_t fail_absent(const leati_op_def *def, uint32_t i, leat_error *err) {
+  return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is absent and not optional", def->info.name, i);
+}
+
 static int32_t import_value(const leati_op_def *def, uint32_t i, const leat_value_info *from, leat_value_info *to,
                             uint64_t *types, leat_error *err) {
   const char *const name = def->info.name;
   if (from == NULL) {
     to->ndim = LEATI_ABSENT;
-    return leati_op_requires(&def->info, i)
-               ? leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is absent and not optional", name, i)
-               : LEAT_OK;
+    return leati_op_requires(def, i) ? fail_absent(def, i, err) : LEAT_OK;
   }
   LEATI_TRY(leati_import(to, sizeof(*to), LEAT_SIZE_THROUGH(leat_value_info, value), from, "leat_value_info", err));
   if (to->reserved != 0) {
@@ -196,6 +198,11 @@ int32_t leati_op_import(const leat_op_desc *from, leati_imported_op *out, leat_e
   }
   for (uint32_t i = 0; i < desc.input_count; ++i) {
     LEATI_TRY(import_value(out->def, i, desc.inputs[i], &inputs[i], out->types, err));
+  }
+  for (uint32_t i = desc.input_count; i < 32; ++i) {
+    if (leati_has_input(out->def->required_inputs, i)) {
+      return fail_absent(out->def, i, err);
+    }
   }
   return LEAT_OK;
 }

@@ -116,13 +116,6 @@ static int32_t moe_supports(const leati_op_def *def, leat_device *device, const 
                         def->info.name, third);
     }
   }
-  for (uint32_t n = 0; n < 2; ++n) {
-    const product_inputs in = places[def->param].products[n];
-    if (!leati_is_given(desc, in.weights) || (in.scales != 0 && !leati_is_given(desc, in.scales))) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: the weights of product %u, or their scales, are missing",
-                        def->info.name, n + 1);
-    }
-  }
   if (def->param == QMOE) {
     const int64_t bits = leati_attr_int(desc, "expert_weight_bits", 4), block = leati_attr_int(desc, "block_size", 0);
     if (leati_attr(desc, "quant_type") != NULL && !leati_attr_is(desc, "quant_type", "int")) {
@@ -172,9 +165,9 @@ static int32_t check_product(const leat_op *op, const leati_call *call, uint32_t
   const product_inputs in = places[def->param].products[number];
   const int64_t n = s->rows[number], k = s->k[number], bits = state->bits, block = state->block_size;
   const int64_t scales = block > 0 ? k / block : 1;
-  const leati_view *const weights = leati_input(call, in.weights);
+  const leati_view *const weights = &call->inputs[in.weights];
   const bool whole = bits == 0 || (k * bits % 8 == 0 && (block == 0 || k % block == 0));
-  if (weights == NULL || !whole || !has_shape(weights, 3, s->experts, n, bits == 0 ? k : k * bits / 8)) {
+  if (!whole || !has_shape(weights, 3, s->experts, n, bits == 0 ? k : k * bits / 8)) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: input %u must be the weights of %" PRId64 " experts, %" PRId64 " rows of %" PRId64
                       "%s, in whole bytes and blocks",
@@ -189,8 +182,8 @@ static int32_t check_product(const leat_op *op, const leati_call *call, uint32_t
     return LEAT_OK;
   }
   const leati_view *const zeros = leati_input(call, in.zeros);
-  const leati_view *const scale = leati_input(call, in.scales);
-  if (scale == NULL || !has_shape(scale, block > 0 ? 3 : 2, s->experts, n, scales) ||
+  const leati_view *const scale = &call->inputs[in.scales];
+  if (!has_shape(scale, block > 0 ? 3 : 2, s->experts, n, scales) ||
       !(block > 0 ? has_shape(zeros, 3, s->experts, n, (scales * bits + 7) / 8)
                   : has_shape(zeros, 2, s->experts, (n * bits + 7) / 8, 0))) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
@@ -435,11 +428,12 @@ static int32_t moe_plan(const leat_op *op, leati_planner *planner, const leati_c
            LEATI_KERNELS(LEATI_KERNELS_MOE, LEATI_KERNELS_MOE_ROUTE, LEATI_KERNELS_MOE_COMBINE), .plan = moe_plan)
 
 static const leati_op_def ops[] = {
-    EXPERTS("MoE", MOE, (3, 8), LEATI_TYPES(&leati_type_real), LEATI_ATTRIBUTES(COMMON)),
+    EXPERTS("MoE", MOE, (3, 8), LEATI_TYPES(&leati_type_real), LEATI_ATTRIBUTES(COMMON), .required_inputs = 1u << 4),
     EXPERTS("QMoE", QMOE, (3, INPUTS_MOST), LEATI_TYPES(&leati_type_real, &type_weights),
             LEATI_ATTRIBUTES(COMMON, &attribute_accuracy_level, &attribute_block_size, &attribute_expert_weight_bits,
                              &attribute_fc1_expert_weight_bits, &attribute_fc2_expert_weight_bits,
                              &attribute_fc3_expert_weight_bits, &attribute_quant_type, &attribute_weights_prepacked),
+            .required_inputs = 1u << 3 | 1u << 5 | 1u << 6,
             LEATI_INPUT_TYPES(0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 1, 0)),
 };
 

@@ -21,6 +21,8 @@ static LEATI_TYPE(type_float, "T", LEAT_TYPE_FLOAT32);
 enum { IDS, SEGMENTS, WORDS, PLACES, KINDS, SCALE, BIAS, MASK, POSITIONS, INPUTS };
 /* Of bytes: for the tables, scale and bias in their order, scales and then zero points. */
 enum { Q_SCALES = 8, Q_ZEROS = 13, Q_INPUTS = 18, Q_TENSORS = 5 };
+/* leati_op_def::required_inputs: all of these tensors but KINDS. */
+#define REQUIRED (1u << WORDS | 1u << PLACES | 1u << SCALE | 1u << BIAS)
 
 typedef struct embed_state {
   float epsilon;
@@ -53,14 +55,9 @@ static int32_t fail_shape(const leat_op_info *info, leat_error *err, const char 
 static int32_t embed_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                               leat_error *err) {
   (void)device;
-  bool there = leati_is_given(desc, SEGMENTS) == leati_is_given(desc, KINDS);
-  for (uint32_t i = WORDS; i <= BIAS; ++i) {
-    there = there && (i == KINDS || leati_is_given(desc, i));
-  }
-  return there ? LEAT_OK
-               : fail_shape(&def->info, err,
-                            "word_embedding, position_embedding, gamma and beta must be there, and segment_ids and "
-                            "segment_embedding both or neither");
+  return leati_is_given(desc, SEGMENTS) == leati_is_given(desc, KINDS)
+             ? LEAT_OK
+             : fail_shape(&def->info, err, "segment_ids and segment_embedding must both be there, or neither");
 }
 
 static int32_t embed_create(leat_op *op, const leati_op_desc *desc, leat_error *err) {
@@ -187,14 +184,11 @@ static int32_t embed_plan(const leat_op *op, leati_planner *planner, const leati
 static int32_t bytes_supports(const leati_op_def *def, leat_device *device, const leati_op_desc *desc,
                               leat_error *err) {
   LEATI_TRY(embed_supports(def, device, desc, err));
-  for (uint32_t k = 0; k < Q_TENSORS; ++k) {
-    const bool wanted = leati_is_given(desc, WORDS + k);
-    if (leati_is_given(desc, Q_SCALES + k) != wanted || leati_is_given(desc, Q_ZEROS + k) != wanted) {
-      return fail_shape(&def->info, err,
-                        "there must be a scale and a zero point of each tensor of bytes that is there");
-    }
-  }
-  return LEAT_OK;
+  const uint32_t k = KINDS - WORDS;
+  const bool wanted = leati_is_given(desc, KINDS);
+  return leati_is_given(desc, Q_SCALES + k) == wanted && leati_is_given(desc, Q_ZEROS + k) == wanted
+             ? LEAT_OK
+             : fail_shape(&def->info, err, "segment_embedding and its scale and zero point must all be there, or none");
 }
 
 static int32_t bytes_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
@@ -281,12 +275,13 @@ static int32_t bytes_plan(const leat_op *op, leati_planner *planner, const leati
 static const leati_op_def ops[] = {
     LEATI_OP("EmbedLayerNormalization", "com.microsoft", (1, 1), (1, INPUTS), (1, 3),
              LEATI_TYPES(&leati_type_real, &type_index),
-             LEATI_ATTRIBUTES(&leati_attribute_epsilon, &attribute_mask_index_type),
+             LEATI_ATTRIBUTES(&leati_attribute_epsilon, &attribute_mask_index_type), .required_inputs = REQUIRED,
              LEATI_INPUT_TYPES(1, 1, 0, 0, 0, 0, 0, 1, 1), LEATI_OUTPUT_TYPES(0, 1, 0),
              .state_size = sizeof(embed_state), .supports = embed_supports, .create = embed_create,
              .infer = embed_infer, LEATI_KERNELS(LEATI_KERNELS_EMBED_NORM), .plan = embed_plan),
     LEATI_OP("QEmbedLayerNormalization", "com.microsoft", (1, 1), (1, Q_INPUTS), (1, 2),
              LEATI_TYPES(&type_index, &type_bytes, &type_float), LEATI_ATTRIBUTES(&leati_attribute_epsilon),
+             .required_inputs = REQUIRED | REQUIRED << (Q_SCALES - WORDS) | REQUIRED << (Q_ZEROS - WORDS),
              LEATI_INPUT_TYPES(0, 0, 1, 1, 1, 1, 1, 0, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1), LEATI_OUTPUT_TYPES(2, 0),
              .state_size = sizeof(embed_state), .supports = bytes_supports, .create = embed_create,
              .infer = bytes_infer, LEATI_KERNELS(LEATI_KERNELS_NORM), .plan = bytes_plan),

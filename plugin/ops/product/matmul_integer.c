@@ -206,10 +206,8 @@ static int32_t integer_infer(const leat_op *op, const leati_call *call, leat_sha
 
 static int32_t qgemm_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const leati_integer_product in = operands_of(op, call);
-  return in.b->ndim == 2 && in.y_scale != NULL && in.y_zero != NULL
-             ? integer_infer(op, call, out, err)
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
-                          "QGemm: B must be a matrix, and the result needs scale and zero point");
+  return in.b->ndim == 2 ? integer_infer(op, call, out, err)
+                         : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "QGemm: B must be a matrix");
 }
 
 /* ---- The plan ---------------------------------------------------------------------------------------------------- */

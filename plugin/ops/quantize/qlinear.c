@@ -30,11 +30,7 @@ static int32_t qlinear_create(leat_op *op, const leati_op_desc *desc, leat_error
 static int32_t qlinear_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   const uint32_t operands = operands_of(op);
   for (uint32_t k = 0; k < operands; ++k) {
-    const leati_view *const x = leati_input(call, 3 * k);
-    if (x == NULL) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is missing", leati_op_def_of(op)->info.name,
-                        3 * k);
-    }
+    const leati_view *const x = &call->inputs[3 * k];
     LEATI_TRY(leati_check_scale(op, call, 3 * k + 1, err));
     LEATI_TRY(leati_broadcast(&out->ndim, out->dims, x->ndim, x->shape, err));
   }
@@ -59,10 +55,7 @@ enum { WHERE_CONDITION, WHERE_X, WHERE_Y = 4, WHERE_RESULT = 7 };
 static int32_t where_infer(const leat_op *op, const leati_call *call, leat_shape *out, leat_error *err) {
   static const uint32_t broadcast[] = {WHERE_CONDITION, WHERE_X, WHERE_Y};
   for (uint32_t k = 0; k < sizeof(broadcast) / sizeof(broadcast[0]); ++k) {
-    const leati_view *const view = leati_input(call, broadcast[k]);
-    if (view == NULL) {
-      return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "QLinearWhere: input %u is missing", broadcast[k]);
-    }
+    const leati_view *const view = &call->inputs[broadcast[k]];
     LEATI_TRY(leati_broadcast(&out->ndim, out->dims, view->ndim, view->shape, err));
   }
   LEATI_TRY(leati_check_scale(op, call, WHERE_X + 1, err));
@@ -93,26 +86,26 @@ static int32_t where_plan(const leat_op *op, leati_planner *planner, const leati
 
 /* ---- The list --------------------------------------------------------------------------------------------------- */
 
-/* The rest are the types of inputs, and attributes. Zero points may be absent, also those before what has to be there.
- */
+/* The rest are attributes and which inputs there are. Zero points may be absent, also those before what is required. */
 #define QLINEAR(name, most, operation, ...)                                                                       \
   LEATI_OP(name, "com.microsoft", (1, 1), (2, most), (1, 1), .info.flags = LEAT_OP_IN_PLACE,                      \
            LEATI_TYPES(&leati_type_scaled, &leati_type_scale), __VA_ARGS__, .state_size = sizeof(leati_function), \
            .param = (operation), .create = qlinear_create, .infer = qlinear_infer,                                \
            LEATI_KERNELS(LEATI_KERNELS_SCALED_POINTWISE), .plan = qlinear_plan, .reads_view = leati_reads_rows,   \
            .channels_last = leati_elementwise_channels_last)
-#define TYPES_OF_TWO LEATI_INPUT_TYPES(0, 1, 0, 0, 1, 0, 1, 0)
-#define TYPES_OF_ONE LEATI_INPUT_TYPES(0, 1, 0, 1, 0)
+#define INPUTS_OF_TWO .required_inputs = 1u << 3 | 1u << 4 | 1u << 6, LEATI_INPUT_TYPES(0, 1, 0, 0, 1, 0, 1, 0)
+#define INPUTS_OF_ONE .required_inputs = 1u << 3, LEATI_INPUT_TYPES(0, 1, 0, 1, 0)
 
 static LEATI_TYPE(type_where_scale, "TF", LEAT_TYPE_FLOAT32);
 
 static const leati_op_def ops[] = {
-    QLINEAR("QLinearAdd", 8, LEAT_EW_ADD, TYPES_OF_TWO),
-    QLINEAR("QLinearMul", 8, LEAT_EW_MUL, TYPES_OF_TWO),
-    QLINEAR("QLinearLeakyRelu", 5, LEAT_EW_LEAKY_RELU, LEATI_ATTRIBUTES(&leati_attribute_alpha), TYPES_OF_ONE),
-    QLINEAR("QLinearSigmoid", 5, LEAT_EW_SIGMOID, TYPES_OF_ONE),
+    QLINEAR("QLinearAdd", 8, LEAT_EW_ADD, INPUTS_OF_TWO),
+    QLINEAR("QLinearMul", 8, LEAT_EW_MUL, INPUTS_OF_TWO),
+    QLINEAR("QLinearLeakyRelu", 5, LEAT_EW_LEAKY_RELU, LEATI_ATTRIBUTES(&leati_attribute_alpha), INPUTS_OF_ONE),
+    QLINEAR("QLinearSigmoid", 5, LEAT_EW_SIGMOID, INPUTS_OF_ONE),
     LEATI_OP("QLinearWhere", "com.microsoft", (1, 1), (3, 9), (1, 1),
              LEATI_TYPES(&leati_type_condition, &leati_type_scaled, &type_where_scale),
+             .required_inputs = 1u << WHERE_Y | 1u << (WHERE_Y + 1) | 1u << WHERE_RESULT,
              LEATI_INPUT_TYPES(0, 1, 2, 1, 1, 2, 1, 2, 1), LEATI_OUTPUT_TYPES(1), .state_size = sizeof(leati_function),
              .param = LEAT_EW_IDENTITY, .create = qlinear_create, .infer = where_infer,
              LEATI_KERNELS(LEATI_KERNELS_SCALED_POINTWISE), .plan = where_plan, .reads_view = leati_reads_rows),

@@ -274,13 +274,6 @@ static int32_t match_all(const leati_op_def *def, const recurrent_state *state, 
   return match_places(name, in, err);
 }
 
-/* Fails if one of the inputs behind optional ones that there have to be is absent. */
-static int32_t check_given(const leati_op_def *def, const leati_op_desc *desc, uint32_t i, leat_error *err) {
-  return leati_is_given(desc, i) || def->param != QUANTIZED_LSTM || i < INPUT_W_SCALE
-             ? LEAT_OK
-             : leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT, "%s: input %u is missing", def->info.name, i);
-}
-
 static int32_t sizes_of(const leat_op *op, const leati_call *call, recurrent_sizes *out, leat_error *err) {
   known_shape in[INPUT_COUNT];
   for (uint32_t i = 0; i < INPUT_COUNT; ++i) {
@@ -298,7 +291,6 @@ static int32_t recurrent_supports(const leati_op_def *def, leat_device *device, 
   recurrent_sizes sizes;
   LEATI_TRY(read_state(def, desc, &state, err));
   for (uint32_t i = 0; i < INPUT_COUNT; ++i) {
-    LEATI_TRY(check_given(def, desc, i, err));
     in[i] = leati_is_given(desc, i) ? (known_shape){desc->inputs[i].ndim, desc->inputs[i].shape}
                                     : (known_shape){.ndim = -1};
   }
@@ -666,6 +658,7 @@ static const leati_op_def ops[] = {
     RECURRENT("RNN", RNN, LEATI_KERNELS_RNN, (14, 22), (3, 6), (0, 2), LEATI_ATTRIBUTES(COMMON, &attribute_layout)),
     LEATI_OP("DynamicQuantizeLSTM", "com.microsoft", (1, 1), (3, 12), (0, 3), .info.flags = LEAT_OP_HEAVY,
              LEATI_TYPES(&type_float, &type_lengths, &type_bytes), LEATI_ATTRIBUTES(COMMON, &attribute_input_forget),
+             .required_inputs = 1u << INPUT_W_SCALE | 1u << INPUT_W_ZERO | 1u << INPUT_R_SCALE | 1u << INPUT_R_ZERO,
              LEATI_INPUT_TYPES(0, 2, 2, 0, 1, 0, 0, 0, 0, 2, 0, 2), LEATI_OUTPUT_TYPES(0, 0, 0),
              .state_size = sizeof(recurrent_state), .param = QUANTIZED_LSTM, .least_rank = 3, .most_rank = 3,
              .supports = recurrent_supports, .create = recurrent_create, .infer = recurrent_infer,
