@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "leat_kernels.h"
 #include "ops/core/op_state.h"
+#include "ops/core/plan_cache.h"
 #include "ops/core/planner.h"
 #include "policy/constants.h"
 #include "record/plan.h"
@@ -105,11 +106,17 @@ static void fill(const place *p, int block, float *out) {
   copy(p, block, out, true);
 }
 
+/* Inputs of a call at most. */
+enum { INPUTS_MAX = 32 };
+
 static leat_op *make(const place *p, const char *name, uint32_t since_version, uint32_t inputs) {
   static const leat_value_info data = {.struct_size = sizeof(data), .ndim = -1, .dtype = {kDLFloat, 32, 1}};
   static const leat_value_info sizes = {.struct_size = sizeof(sizes), .ndim = -1, .dtype = {kDLInt, 64, 1}};
   const bool sliced = strcmp(name, "Slice") == 0;
-  const leat_value_info *const infos[] = {&data, sliced ? &sizes : &data, &sizes};
+  const leat_value_info *infos[INPUTS_MAX];
+  for (uint32_t i = 0; i < inputs; ++i) {
+    infos[i] = sliced && i != 0 ? &sizes : &data;
+  }
   const leat_op_desc desc = {.struct_size = sizeof(desc),
                              .name = name,
                              .since_version = since_version,
@@ -162,6 +169,37 @@ static void what_is_repeated_is_not_planned_again(void **state) {
   assert_int_equal(allocations, before[1]);
   assert_int_equal(imports, before[2]);
   assert_ok(p.f->api->op->destroy(op, &err));
+  close_place(&p);
+}
+
+/* A call has its plan kept if there is room for where its arguments are: 32 of them, however many are inputs. */
+static void calls_of_many_arguments_are_planned_once(void **state) {
+  static const struct {
+    uint32_t inputs;
+    bool kept;
+  } cases[] = {{17, true}, {LEATI_CACHED_ARGUMENTS_MAX - 1, true}, {LEATI_CACHED_ARGUMENTS_MAX, false}};
+  float values[FLOATS], sums[FLOATS];
+  place p;
+  open_place(state, &p);
+  fill(&p, 0, values);
+  const DLTensor a = at(&p, 0, 0, 1, all, NULL), c = at(&p, 2, 0, 1, all, NULL);
+  const DLTensor *in[INPUTS_MAX], *const out[] = {&c};
+  for (uint32_t i = 0; i < INPUTS_MAX; ++i) {
+    in[i] = &a;
+  }
+  for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); ++k) {
+    const uint32_t count = cases[k].inputs, before = plannings;
+    leat_op *const op = make(&p, "Sum", 13, count);
+    for (uint32_t round = 0; round < 3; ++round) {
+      assert_ok(p.f->api->op->invoke(op, p.stream, count, in, 1, out, &err));
+    }
+    assert_int_equal(plannings, before + (cases[k].kept ? 1 : 3));
+    copy(&p, 2, sums, false);
+    for (int i = 0; i < FLOATS; ++i) {
+      assert_true(sums[i] == (float)count * values[i]);
+    }
+    assert_ok(p.f->api->op->destroy(op, &err));
+  }
   close_place(&p);
 }
 
@@ -581,6 +619,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_is_repeated_is_not_planned_again),
       cmocka_unit_test(shapes_in_turn_are_planned_once),
+      cmocka_unit_test(calls_of_many_arguments_are_planned_once),
       cmocka_unit_test(calls_that_differ_have_plans_of_their_own),
       cmocka_unit_test(work_in_place_is_planned_once),
       cmocka_unit_test(strides_that_mean_nothing_are_not_read),

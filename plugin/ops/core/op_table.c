@@ -346,7 +346,7 @@ static int32_t plan_and_record(const leat_op *op, leat_stream *stream, leati_arg
                                const DLTensor *const *inputs, const DLTensor *const *outputs, leat_error *err) {
   const uint32_t count = a->call.input_count + a->call.output_count;
   leati_binding inline_bindings[LEATI_BINDINGS_MAX], *bindings = inline_bindings;
-  if (count + LEATI_TEMP_MAX > LEATI_BINDINGS_MAX) {
+  if (count > LEATI_CACHED_ARGUMENTS_MAX) {
     bindings = leati_calloc(count + LEATI_TEMP_MAX, sizeof(*bindings));
     if (bindings == NULL) {
       return leati_fail(err, LEAT_ERROR_OUT_OF_MEMORY, "%s: no host memory for %u arguments", op->def->info.name,

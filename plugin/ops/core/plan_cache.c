@@ -372,7 +372,7 @@ void leati_plan_cache_add(leati_plan_cache *cache, const leati_lru_readers *read
     }
     bytes += size;
   }
-  if (call->input_count > LEATI_INLINE_ARGUMENTS || call->output_count > LEATI_INLINE_ARGUMENTS ||
+  if (call->input_count + call->output_count > LEATI_CACHED_ARGUMENTS_MAX ||
       atomic_exchange_explicit(&cache->adding, true, memory_order_acquire)) {
     return;
   }

@@ -4,7 +4,7 @@
  *
  * A plan fits a call if types, shapes, strides, values of host inputs (of some the range that they lie in), and
  * addresses modulo LEATI_PLAN_ALIGNMENT are the same. The least recently used go out for what comes
- * (common/lru_table.h).
+ * (common/lru_table.h). Of a call with more than LEATI_CACHED_ARGUMENTS_MAX inputs and outputs no plan is kept.
  */
 #ifndef LEAT_PLUGIN_OPS_CORE_PLAN_CACHE_H_
 #define LEAT_PLUGIN_OPS_CORE_PLAN_CACHE_H_
@@ -20,7 +20,8 @@ void leati_plan_cache_begin(leati_plan_cache *cache);
 const leati_plan *leati_plan_cache_find(const leati_plan_cache *cache, const leat_op *op, uint32_t input_count,
                                         const DLTensor *const *inputs, uint32_t output_count,
                                         const DLTensor *const *outputs, leati_binding *bindings);
-#define LEATI_BINDINGS_MAX (2 * LEATI_INLINE_ARGUMENTS + LEATI_TEMP_MAX)
+#define LEATI_CACHED_ARGUMENTS_MAX 32
+#define LEATI_BINDINGS_MAX (LEATI_CACHED_ARGUMENTS_MAX + LEATI_TEMP_MAX)
 
 /** The shapes of all outputs if a plan fits the inputs, else NULL. Memory on the device is not looked at. For a thread
  * that is counted in, as long as it is. */
