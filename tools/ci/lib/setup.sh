@@ -16,7 +16,7 @@ GLSLC_SUITES='testing unstable trixie'
 # For Spin, whose program runs with the machine's own C library: the oldest.
 SPIN_SUITES='bookworm'
 # For herd7, which Debian 13 does not have.
-HERD_SUITES='testing sid'
+HERD_SUITES='testing unstable'
 # For CBMC, of which the harnesses know version 6.
 CBMC_SUITES='trixie testing'
 
