@@ -73,7 +73,8 @@ typedef struct group_query {
   int64_t past;  /* positions that the earlier keys and values have room for */
   int64_t total; /* positions, new ones included, of the longest batch */
   int64_t room;  /* positions of the results */
-  bool padded;   /* each batch says how many of the new positions there are */
+  bool counted;  /* each batch says how many of the new positions there are, */
+  bool padded;   /* and some may be none */
 } group_query;
 
 /* Columns from `first` on of new queries, keys and values that lie side by side. */
@@ -162,7 +163,8 @@ static int32_t read_positions(const leat_op *op, const leati_call *call, group_q
                       name, total->count);
   }
   out->total = leati_host_int(total, 0);
-  out->padded = leati_input(call, VALID) != NULL && out->fresh != 0;
+  out->counted = leati_input(call, VALID) != NULL;
+  out->padded = out->counted && out->fresh != 0;
   if (out->padded && out->total < 1) {
     return leati_fail(err, LEAT_ERROR_INVALID_ARGUMENT,
                       "%s: total_sequence_length is %" PRId64 "; with query_seqlens it is at least 1", name,
@@ -279,7 +281,7 @@ static int32_t group_query_read(const leat_op *op, const leati_call *call, group
 /* Whether all positions are new: nothing of the earlier keys counts, whatever room there is for them. Where batches
  * say how many of the new ones there are, the total is a bound and says nothing of that. */
 static bool is_first(const group_query *in) {
-  return in->total == in->fresh && !in->padded;
+  return in->total == in->fresh && !in->counted;
 }
 
 /* Whether a cache has no room for all positions that there ever were, and the padding behind them. As long as it has it
@@ -633,7 +635,7 @@ bool leati_group_query_host_range(const leat_op *op, const leati_call *call, uin
   const bool over = overflows(op, &in);
   const int64_t room = over ? INT32_MAX : in.past;
   const int64_t angles = state->rotates ? call->inputs[COSINES].shape[0] : room;
-  *out_least = in.padded ? (over ? 1 : in.fresh) : 1 + (over && in.past > in.fresh ? in.past : in.fresh);
+  *out_least = in.counted ? (over ? 1 : in.fresh) : 1 + (over && in.past > in.fresh ? in.past : in.fresh);
   *out_most = angles < room ? angles : room;
   return true;
 }
