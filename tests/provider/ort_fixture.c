@@ -2,6 +2,7 @@
 #include "ort_fixture.h"
 
 #include <dlfcn.h>
+#include <leat/host.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,13 @@ void ort_fixture_open(ort_fixture *fixture) {
                     "CreateEnv");
 }
 
+/* Whether the backend of the provider has a device: then ONNX Runtime must have been told of it. */
+static bool backend_has_a_device(void) {
+  const leat_backend_api *leat = NULL;
+  uint32_t count = 0;
+  return leat_host_load(NULL, &leat, NULL) == LEAT_OK && leat->device->count(&count, NULL) == LEAT_OK && count != 0;
+}
+
 OrtStatus *ort_fixture_register(ort_fixture *fixture) {
   const char *path = path_of("LEAT_TEST_ORT_PROVIDER", LEAT_TEST_PROVIDER);
   OrtStatus *status = fixture->ort->RegisterExecutionProviderLibrary(fixture->env, "leat", path);
@@ -60,6 +68,9 @@ OrtStatus *ort_fixture_register(ort_fixture *fixture) {
     if (strcmp(fixture->ort->EpDevice_EpName(devices[i]), ORT_FIXTURE_PROVIDER) == 0) {
       fixture->device = devices[i];
     }
+  }
+  if (fixture->device == NULL && backend_has_a_device()) {
+    die("registering the provider", "the backend has a device, of which ONNX Runtime is not told");
   }
   return NULL;
 }
