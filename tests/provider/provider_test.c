@@ -852,8 +852,16 @@ static void test_run_option_shrinks(void **state) {
   fixture.ort->ReleaseSession(session);
 }
 
-/* How often a text is in the one file that a profile left; the file goes. */
-static unsigned count_in_profile(const char *prefix, const char *text) {
+static bool has_number(const char *line, const char *key) {
+  char text[64];
+  snprintf(text, sizeof(text), "\"%s\" : \"", key);
+  const char *const at = strstr(line, text);
+  const size_t digits = at != NULL ? strspn(at + strlen(text), "0123456789") : 0;
+  return digits != 0 && at[strlen(text) + digits] == '"';
+}
+
+/* Counts the steps on the device in the one file that a profile left; 0: one lacks a number. The file goes. */
+static unsigned steps_in_profile(const char *prefix) {
   char pattern[128];
   glob_t found = {0};
   snprintf(pattern, sizeof(pattern), "%s*", prefix);
@@ -861,17 +869,20 @@ static unsigned count_in_profile(const char *prefix, const char *text) {
   assert_int_equal(found.gl_pathc, 1);
   FILE *file = fopen(found.gl_pathv[0], "r");
   assert_non_null(file);
-  unsigned count = 0;
+  unsigned count = 0, whole = 0;
   char *line = NULL;
   size_t size = 0;
   while (getline(&line, &size, file) >= 0) {
-    count += strstr(line, text) != NULL;
+    const bool is_step = strstr(line, "\"Kernel\"") != NULL;
+    count += is_step;
+    whole += is_step && has_number(line, "ort_correlation_id") && has_number(line, "launch") &&
+             has_number(line, "step") && has_number(line, "duration_ns");
   }
   free(line);
   (void)fclose(file);
   (void)unlink(found.gl_pathv[0]);
   globfree(&found);
-  return count;
+  return whole == count ? count : 0;
 }
 
 typedef struct run_profiles {
@@ -891,7 +902,7 @@ static unsigned profile_runs(unsigned index, void *context) {
     ort_fixture_check(&fixture, fixture.ort->RunOptionsEnableProfiling(options, prefix), "profiling");
     wrong += layer_run(&fixture, it->session, options, 3, index) != 0;
     fixture.ort->ReleaseRunOptions(options);
-    it->steps[index][i] = count_in_profile(prefix, "\"Kernel\"");
+    it->steps[index][i] = steps_in_profile(prefix);
   }
   return wrong;
 }
