@@ -44,7 +44,7 @@ typedef struct vertex {
   bool grows;
   bool gives_host; /* run on the device, it gives its output to the host, and takes nothing from there */
   bool feeds_host; /* all that it gives is used on the host alone, */
-  bool for_shapes; /* and of that no more than shapes, in the end */
+  bool for_shapes; /* and of that no more than shapes, in the end, or the condition */
 } vertex;
 
 typedef struct graph {
@@ -238,13 +238,13 @@ static bool feeds_host_alone(const graph *self, const vertex *at) {
   return used;
 }
 
-/* Whether of what a node gives that feeds the host no more than shapes is used, in the end. */
+/* Whether of what a node gives that feeds the host no more than shapes is used, in the end, or the condition: that is
+ * of a body, the inputs of which are on the device, and a round that computes it there waits once and not twice. */
 static bool is_for_shapes(const graph *self, const vertex *at) {
   for (size_t i = 0; i < at->result_count; ++i) {
     for (size_t j = 0; j < at->results[i].use_count; ++j) {
       const int64_t consumer = at->results[i].uses[j].consumer;
-      if (at->results[i].condition || consumer < 0 ||
-          !(self->vertices[consumer].gives_host || self->vertices[consumer].for_shapes)) {
+      if (consumer < 0 || !(self->vertices[consumer].gives_host || self->vertices[consumer].for_shapes)) {
         return false;
       }
     }
