@@ -10,11 +10,17 @@
 
 enum { NETWORKS = 24 };
 
+/* Rules whose patterns are drawn, each of which must be met. */
+static const leati_fusion_number patterns[] = {LEATI_FUSION_ATTENTION, LEATI_FUSION_ROTARY,   LEATI_FUSION_GELU,
+                                               LEATI_FUSION_SWISH,     LEATI_FUSION_RMS_NORM, LEATI_FUSION_LAYER_NORM,
+                                               LEATI_FUSION_SKIP_NORM};
+enum { PATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
+
 static void draw_networks(void **state, bool brain) {
   static drawing d;
   static results expected, found;
   unsigned long from = 0, to = NETWORKS;
-  uint32_t laid = 0;
+  uint32_t laid = 0, met[PATTERNS] = {0};
   const char *const given = getenv("DRAWN_NETWORKS");
   if (given != NULL) {
     assert_int_equal(sscanf(given, "%lu,%lu", &from, &to), 2);
@@ -30,6 +36,9 @@ static void draw_networks(void **state, bool brain) {
       compare(d.network, &expected, &found);
     }
     laid += fusions_in(&p, graph, LEATI_FUSION_CHANNELS_LAST);
+    for (int i = 0; i < PATTERNS; ++i) {
+      met[i] += fusions_in(&p, graph, patterns[i]);
+    }
     assert_ok(p.f->api->graph->destroy(graph, &err));
     free(d.network);
     close_place(&p);
@@ -37,6 +46,10 @@ static void draw_networks(void **state, bool brain) {
   const leati_physical *const physical = fixture_of(state)->device->physical;
   const bool lays = (brain ? physical->matrix_bfloat16.m : physical->matrix.m) != 0;
   assert_true(given != NULL || (laid != 0) == lays);
+  for (int i = 0; i < PATTERNS; ++i) {
+    print_message("%s: %u times\n", leati_fusion_names[patterns[i]], met[i]);
+    assert_true(given != NULL || met[i] != 0);
+  }
 }
 
 static void networks_of_float16(void **state) {

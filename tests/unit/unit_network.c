@@ -386,7 +386,12 @@ void compare(const network *n, const results *a, const results *b) {
         print_message("node %u: %s(%u, %u) -> %u\n", k, n->nodes[k].op, n->nodes[k].inputs[0], n->nodes[k].inputs[1],
                       n->nodes[k].outputs[0]);
       }
-      fail_msg("output %u, value %u, differs", o, n->desc.outputs[o]);
+      int e = 0;
+      while (memcmp(&a->floats[o][e], &b->floats[o][e], sizeof(float)) == 0) {
+        ++e;
+      }
+      fail_msg("output %u, value %u, differs: element %d is %g, and %g", o, n->desc.outputs[o], e,
+               (double)a->floats[o][e], (double)b->floats[o][e]);
     }
   }
 }
