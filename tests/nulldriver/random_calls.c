@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nulldriver/random_calls.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "nulldriver/test_host.h"
 #include "policy/constants.h"
 
 enum { SHARED_STREAMS = 6, SHARED_EVENTS = 6, CONSTANTS = 3, BLOCKS = 6, FLOATS_MAX = 3000 };
+/* Bytes of memory that is shared with another API, and records of a profile that are read at once. */
+enum { SHARED_BYTES = 16384, RECORDS = 8 };
+_Static_assert((size_t)SHARED_BYTES >= FLOATS_MAX * sizeof(float), "a block would not fit");
 /* Floats of a block that is large. */
 enum { FLOATS_LARGE = 2 * (int)(LEATI_DOWNLOAD_PIECE / sizeof(float)) + 77 };
 
@@ -20,6 +25,9 @@ static leat_stream *shared_streams[SHARED_STREAMS];
 static leat_event *shared_events[SHARED_EVENTS];
 /* One block in so many is large; 0: none is. */
 static uint64_t large_blocks;
+/* Whether the driver shares memory and semaphores by plain files, as the null driver does, and has clocks for profiles.
+ */
+static bool shares, profiles;
 
 /* A block of a caller's, with what is in it in stream order. */
 typedef struct block {
@@ -38,8 +46,12 @@ struct caller {
   const uint8_t *bytes; /* what is drawn first, */
   size_t byte_count;    /* and how much of it is left */
   uint64_t calls;
-  leat_stream *own;    /* or NULL */
-  leat_event *span[2]; /* with timing; NULL: this driver has none */
+  leat_stream *own;                         /* or NULL */
+  leat_event *span[2];                      /* with timing; NULL: this driver has none */
+  leat_semaphore *semaphore;                /* NULL: this driver shares none */
+  uint64_t raised;                          /* what it has, or is yet to get */
+  const leat_stream *raiser;                /* the stream that raises it to that; NULL: it is not known */
+  const volatile _Atomic uint64_t *counter; /* what it has, as another API sees it */
   block blocks[BLOCKS];
   leat_op *relu;
   float *data; /* as many as a block has at most */
@@ -82,15 +94,31 @@ static leat_stream *any_stream(caller *w) {
   return w->own != NULL && draw(w, 3) == 0 ? w->own : shared_streams[draw(w, SHARED_STREAMS)];
 }
 
+/* Raises the caller's semaphore in a stream, behind where it was raised last. */
+static void raise_in(caller *w, leat_stream *stream) {
+  if (w->raiser != stream) {
+    CALL(h.api->external->wait(stream, w->semaphore, w->raised, &err));
+  }
+  w->raised += 1 + draw(w, 3);
+  w->raiser = stream;
+  CALL(h.api->external->signal(stream, w->semaphore, w->raised, &err));
+}
+
 /* Orders what follows in the stream behind the block's last use. */
 static void use_on(caller *w, block *b, leat_stream *stream) {
-  if (b->ready != NULL && b->last != stream) {
+  if (b->ready == NULL || b->last == stream) {
+    return;
+  }
+  if (b->last != NULL && w->semaphore != NULL && draw(w, 4) == 0) {
+    raise_in(w, b->last);
+    CALL(h.api->external->wait(stream, w->semaphore, w->raised, &err));
+  } else {
     if (b->last != NULL) {
       CALL(h.api->event->record(b->ready, b->last, &err));
     }
     CALL(h.api->stream->wait_event(stream, b->ready, &err));
-    b->last = stream;
   }
+  b->last = stream;
 }
 
 /* The stream goes out of reach: its last uses are kept as events. */
@@ -102,16 +130,57 @@ static void leave(caller *w, const leat_stream *stream) {
       b->last = NULL;
     }
   }
+  /* Another one may get its address. */
+  w->raiser = w->raiser == stream ? NULL : w->raiser;
 }
 
 /* ---- What a thread does --------------------------------------------------------------------------------------------
  */
+
+/* A descriptor of so many bytes, by which the null driver shares what is in them. */
+static int shared_file(size_t size) {
+  const int fd = memfd_create("shared", MFD_CLOEXEC);
+  if (fd < 0 || ftruncate(fd, (off_t)size) != 0) {
+    perror("memfd_create");
+    abort();
+  }
+  return fd;
+}
+
+/* A block of memory of another API, with what that has put there. */
+static void import_block(caller *w, block *b) {
+  const host_content content = {.seed = (uint32_t)draw(w, UINT32_MAX)};
+  const uint64_t size = (uint64_t)b->count * sizeof(float);
+  const leat_external_memory memory = {
+      .struct_size = sizeof(memory),
+      .fd = shared_file(SHARED_BYTES),
+      .handle_type = LEAT_EXTERNAL_OPAQUE_FD,
+      .allocation_size = SHARED_BYTES,
+      .size = size,
+      .dedicated_usage = draw(w, 4) != 0
+                             ? 0
+                             : VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                   VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+      .memory_type = LEAT_EXTERNAL_ANY_MEMORY_TYPE};
+  host_fill(w->data, b->count, content);
+  if (pwrite(memory.fd, w->data, size, 0) != (ssize_t)size) {
+    perror("pwrite");
+    abort();
+  }
+  CALL(h.api->external->import_memory(h.device, &memory, &b->address, &err));
+  b->filled = true;
+  b->content = content;
+}
 
 static void take_block(caller *w, block *b) {
   leat_stream *const stream = draw(w, 2) == 0 ? any_stream(w) : NULL;
   const bool large = large_blocks != 0 && draw(w, large_blocks) == 0;
   *b = (block){.count = large ? FLOATS_LARGE : 1 + (int64_t)draw(w, FLOATS_MAX), .last = stream};
   CALL(h.api->event->create(h.device, 0, &b->ready, &err));
+  if (shares && !large && draw(w, 4) == 0) {
+    import_block(w, b);
+    return;
+  }
   CALL(h.api->memory->alloc(h.device, (uint64_t)b->count * sizeof(float), stream, &b->address, &err));
 }
 
@@ -423,6 +492,91 @@ static void pass_thread(caller *w) {
   (void)pthread_join(thread, NULL);
 }
 
+/* A semaphore of another API, of which nothing is known yet: what is there goes, whatever waits for it. */
+static void renew_semaphore(caller *w) {
+  enum { BYTES = 2 * sizeof(uint64_t) };
+  CALL(h.api->external->destroy_semaphore(w->semaphore, &err));
+  if (w->counter != NULL) {
+    (void)munmap((void *)(uintptr_t)w->counter, BYTES);
+  }
+  const int fd = shared_file(BYTES);
+  void *const counter = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
+  if (counter == MAP_FAILED) {
+    perror("mmap");
+    abort();
+  }
+  w->counter = counter;
+  w->raised = 0;
+  w->raiser = NULL;
+  CALL(h.api->external->import_semaphore(h.device, LEAT_EXTERNAL_OPAQUE_FD, fd, &w->semaphore, &err));
+}
+
+/* What was raised in a stream that has come to its end is raised, and not before that. */
+static void pass_semaphore(caller *w) {
+  leat_stream *const stream = any_stream(w);
+  if (w->semaphore == NULL) {
+    return;
+  }
+  if (draw(w, 4) == 0) {
+    renew_semaphore(w);
+  }
+  raise_in(w, stream);
+  if (draw(w, 2) == 0) {
+    CALL(h.api->stream->synchronize(stream, &err));
+    if (*w->counter != w->raised) {
+      (void)fprintf(stderr, "a semaphore has %llu, not %llu\n", (unsigned long long)*w->counter,
+                    (unsigned long long)w->raised);
+      abort();
+    }
+  }
+}
+
+static void check_record(const leat_profile_record *r) {
+  if (r->kind < LEAT_PROFILE_LAUNCH || r->kind > LEAT_PROFILE_COMPILE || r->end_ns < r->begin_ns ||
+      r->busy_ns > r->end_ns - r->begin_ns || memchr(r->op, 0, sizeof(r->op)) == NULL ||
+      memchr(r->name, 0, sizeof(r->name)) == NULL) {
+    (void)fprintf(stderr, "a record of kind %u from %llu to %llu ns, busy for %llu\n", r->kind,
+                  (unsigned long long)r->begin_ns, (unsigned long long)r->end_ns, (unsigned long long)r->busy_ns);
+    abort();
+  }
+}
+
+/* The profiler, which all callers share: any of them may start it, stop it and take records out. */
+static void act_on_profiler(caller *w) {
+  const leat_profiler_api *const profiler = h.api->profiler;
+  leat_profiler_info info = {.struct_size = sizeof(info)};
+  leat_profile_record records[RECORDS];
+  uint32_t count = (uint32_t)draw(w, RECORDS + 1);
+  if (!profiles) {
+    return;
+  }
+  switch (draw(w, 6)) {
+    case 0:
+    case 1:
+      CALL_OR(LEAT_ERROR_BUSY, profiler->start(h.device, 1 + (uint32_t)draw(w, 200), 0, &err));
+      break;
+    case 2:
+      CALL(profiler->stop(h.device, &err));
+      break;
+    case 3:
+      CALL(profiler->info(h.device, &info, &err));
+      if (info.pending_count > info.capacity) {
+        (void)fprintf(stderr, "%llu records where there is room for %u\n", (unsigned long long)info.pending_count,
+                      info.capacity);
+        abort();
+      }
+      break;
+    default:
+      for (uint32_t i = 0; i < count; ++i) {
+        records[i].struct_size = sizeof(records[i]);
+      }
+      CALL(profiler->read(h.device, &count, records, &err));
+      for (uint32_t i = 0; i < count; ++i) {
+        check_record(&records[i]);
+      }
+  }
+}
+
 static void close_relu(caller *w) {
   CALL(h.api->op->destroy(w->relu, &err));
 }
@@ -452,6 +606,12 @@ int32_t calls_open(uint64_t one_large_in, host **out, leat_error *why) {
   if (opened != LEAT_OK) {
     return opened;
   }
+  leat_external_info external = {.struct_size = sizeof(external)};
+  HOST_NEED(h.api->external->info(h.device, &external, &err));
+  /* To another driver a plain file is no memory. */
+  shares = nulldriver_live(NULLDRIVER_DEVICE) != 0 && external.memory_handles != 0 && external.semaphore_handles != 0;
+  profiles = h.api->profiler->start(h.device, 1, 0, NULL) == LEAT_OK;
+  HOST_NEED(h.api->profiler->stop(h.device, &err));
   for (int i = 0; i < SHARED_STREAMS; ++i) {
     HOST_NEED(h.api->stream->create(h.device, 0, &shared_streams[i], &err));
   }
@@ -490,6 +650,9 @@ caller *caller_new(uint64_t seed) {
   for (int i = 0; i < 2 && (h.api->capabilities & LEAT_CAPABILITY_EVENT_TIMING) != 0; ++i) {
     CALL_OR(LEAT_ERROR_NOT_SUPPORTED, h.api->event->create(h.device, LEAT_EVENT_TIMING, &w->span[i], &err));
   }
+  if (shares) {
+    renew_semaphore(w);
+  }
   return w;
 }
 
@@ -526,6 +689,17 @@ void caller_act(caller *w) {
     case 6:
     case 7:
       measure(w);
+      break;
+    case 8:
+    case 9:
+    case 10:
+      pass_semaphore(w);
+      break;
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+      act_on_profiler(w);
       break;
     default:
       switch (draw(w, 8)) {
@@ -587,6 +761,10 @@ void caller_free(caller *w) {
   }
   for (int i = 0; i < 2; ++i) {
     CALL(h.api->event->destroy(w->span[i], &err));
+  }
+  if (w->semaphore != NULL) {
+    CALL(h.api->external->destroy_semaphore(w->semaphore, &err));
+    (void)munmap((void *)(uintptr_t)w->counter, 2 * sizeof(uint64_t));
   }
   CALL(h.api->stream->destroy(w->own, &err));
   close_relu(w);
