@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Networks, drawn as unit.drawn draws them, each choice by a byte. As they are, graphs give the bits that the nodes
  * give one by one; on the null driver (NULLDRIVER_MODE) the shapes. The first byte may ask for a description that was
- * changed in one place and more: it is refused with a message, or built and launched. */
+ * changed in one place and more: it is refused with a message, or built and launched; and for kernels that are compiled
+ * before a launch. */
 #include <string.h>
 
 #include "drawn_network.h"
@@ -121,7 +122,13 @@ static void use(input *in, const place *p, const leat_graph *graph, const networ
   }
   int32_t status = api->infer(graph, n->desc.input_count, given, n->desc.output_count, list, &why);
   FUZZ_CHECK(status == LEAT_OK || why.message[0] != '\0', "infer() gives %d without a message", (int)status);
-  uint32_t made = 0;
+  uint32_t made = 0, compiled = input_below(in, 4);
+  if (compiled != 0) {
+    leat_error unready = {.struct_size = sizeof(unready)};
+    const int32_t prepared = api->prepare(graph, n->desc.input_count, given, &compiled, &unready);
+    FUZZ_CHECK(prepared == LEAT_OK || unready.message[0] != '\0', "prepare() gives %d without a message",
+               (int)prepared);
+  }
   for (; status == LEAT_OK && made < n->desc.output_count; ++made) {
     /* Each has room for ELEMENTS numbers, whatever its shape says. */
     outputs[made] = (DLTensor){.ndim = shapes[made].ndim, .dtype = shapes[made].dtype, .shape = shapes[made].dims};
@@ -159,9 +166,23 @@ static void try_spoilt(input *in, const place *p, network *n) {
   assert_ok(p->f->api->graph->destroy(graph, &err));
 }
 
-static void compare_ways(const place *p, const network *n) {
+/* Compiles no more than that many programs that launches want. */
+static void prepare(const place *p, const leat_graph *graph, const network *n, uint32_t most) {
+  const DLTensor *inputs[VALUES];
+  uint32_t compiled = most;
+  for (uint32_t i = 0; i < n->desc.input_count; ++i) {
+    inputs[i] = &n->tensors[n->inputs[i]];
+  }
+  assert_ok(p->f->api->graph->prepare(graph, n->desc.input_count, inputs, &compiled, &err));
+  FUZZ_CHECK(compiled <= most, "prepare() has compiled %u programs of %u", compiled, most);
+}
+
+static void compare_ways(const place *p, const network *n, uint32_t prepared) {
   run_nodes(p, n, &expected);
   leat_graph *const graph = build(p, n);
+  if (prepared != 0) {
+    prepare(p, graph, n, prepared);
+  }
   for (uint32_t host = 0; host < 2; ++host) {
     run_graph(p, graph, n, host == 0 ? 0 : UINT32_MAX, &found);
     compare(n, &expected, &found);
@@ -188,7 +209,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   if ((kind & 2) != 0) {
     try_spoilt(&spoiling, &p, d.network);
   } else {
-    compare_ways(&p, d.network);
+    compare_ways(&p, d.network, kind >> 2);
   }
   close_place(&p);
   free(d.network);

@@ -11,10 +11,21 @@
 
 static leat_case_context ctx = {.name = "fuzz", .scale = 1};
 static leat_stream *stream;
-static const leat_op_info **entries;
-static uint32_t entry_count;
+/* What an operator has more of than another, inputs and attributes, has more code behind it: a ticket for each. */
+static const leat_op_info **tickets;
+static uint32_t ticket_count;
 
 void __wrap__exit(int status);
+
+static void give_tickets(const leat_op_info *info) {
+  const uint32_t inputs = info->max_inputs != LEAT_VARIADIC ? info->max_inputs : info->min_inputs + 1;
+  const uint32_t count = leati_draw_knows(info, NULL) ? 1 + inputs + info->attribute_count : 0;
+  tickets = realloc(tickets, (ticket_count + count + 1) * sizeof(*tickets));
+  FUZZ_CHECK(tickets != NULL, "no memory");
+  for (uint32_t i = 0; i < count; ++i) {
+    tickets[ticket_count++] = info;
+  }
+}
 
 /* A case that fails ends its process so, which the fuzzer would take for the end of its work. */
 void __wrap__exit(int status) {
@@ -38,22 +49,21 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
   stream = leati_stream_new(&ctx);
   uint32_t count = 0;
   LEAT_CHECK_OK(&ctx, ctx.op->count(&count, LEAT_ERR));
-  entries = calloc(count, sizeof(*entries));
-  FUZZ_CHECK(entries != NULL, "no memory");
   for (uint32_t i = 0; i < count; ++i) {
-    LEAT_CHECK_OK(&ctx, ctx.op->info(i, &entries[entry_count], LEAT_ERR));
-    entry_count += leati_draw_knows(entries[entry_count], NULL) ? 1u : 0u;
+    const leat_op_info *entry;
+    LEAT_CHECK_OK(&ctx, ctx.op->info(i, &entry, LEAT_ERR));
+    give_tickets(entry);
   }
   return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
   input in = {.bytes = bytes, .left = count};
-  const uint32_t entry = input_byte(&in) | (uint32_t)input_byte(&in) << 8, number = input_byte(&in);
+  const uint32_t ticket = input_byte(&in) | (uint32_t)input_byte(&in) << 8, number = input_byte(&in);
   if (in.left == 0) {
     return -1;
   }
-  leati_random_call(&ctx, stream, entries[entry % entry_count], number, getenv("NULLDRIVER_MODE") == NULL, in.bytes,
+  leati_random_call(&ctx, stream, tickets[ticket % ticket_count], number, getenv("NULLDRIVER_MODE") == NULL, in.bytes,
                     in.left);
   return 0;
 }
