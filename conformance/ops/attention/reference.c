@@ -252,7 +252,8 @@ static void give_weights(const attention *a, const int64_t at[4], const double *
  * off by, by the exponential and the rounding of its argument; where scores come in tiles, the distance to the top is
  * gone in as many steps, with an exponential and a product each. Numbers below FLT_MIN may be lost. Matrix hardware
  * multiplies by weights of the operands' type, which are summed up with or without that rounding: half of one unit of
- * their last place, or of the smallest subnormal number. A sink is taken as one more tile. */
+ * their last place, or of the smallest subnormal number. A sink is taken as one more tile. Values that were computed
+ * are off by what that may do. */
 static void attend(const attention *a, const int64_t at[4], double *scores, double *offs, const operand *result,
                    leati_ref_tensor *y) {
   const int64_t keys = a->k.positions;
@@ -299,10 +300,14 @@ static void attend(const attention *a, const int64_t at[4], double *scores, doub
     double magnitude = 0;
     double off = 0;
     for (int64_t j = 0; j < keys; ++j) {
-      const double v = a->v.f[place_of(&a->v, at[0], at[1] / share, j, e)];
-      sum += scores[j] != 0 ? scores[j] * v : 0;
-      magnitude += scores[j] != 0 ? scores[j] * fabs(v) : 0;
-      off += offs[j] * fabs(v);
+      const int64_t in_v = place_of(&a->v, at[0], at[1] / share, j, e);
+      const double v = a->v.f[in_v], off_v = off_of(a, &a->v, in_v);
+      if (scores[j] != 0) {
+        sum += scores[j] * v;
+        magnitude += scores[j] * (fabs(v) + off_v);
+        off += scores[j] * off_v;
+      }
+      off += offs[j] * (fabs(v) + off_v);
     }
     const int64_t out = place_of(result, at[0], at[1], at[2], e);
     const double value = total == 0 ? 0 : sum / total;
