@@ -100,7 +100,7 @@ typedef struct attention {
   double weight_off;        /* what a weight may be rounded by, of itself */
   double weight_lost;       /* and what of it may be lost at the lower end of its type, of the largest weight */
   leati_ref_tensor *scores; /* is given them too, in one of the forms that follow; NULL: nobody wants that */
-  int64_t scored;           /* of the first so many keys; 0: of all */
+  const int64_t *scored;    /* of the first so many keys; NULL: of all */
   int64_t mode;             /* 0: scaled products, 1: capped ones, 2: with the mask, 3: weights, 4: with the mask, and 0
                                for a key that a query does not have by its position */
 } attention;
@@ -356,7 +356,7 @@ static bool attend_all(leati_ref_node *node, attention *a) {
   if (a->scores != NULL) {
     leati_ref_tensor_init(
         a->scores, type, 4,
-        (const int64_t[4]){q->batch, q->heads, q->positions, a->scored != 0 ? a->scored : k->positions});
+        (const int64_t[4]){q->batch, q->heads, q->positions, a->scored != NULL ? *a->scored : k->positions});
   }
   double *scores = leati_ref_alloc(k->positions + 1, sizeof(*scores));
   double *offs = leati_ref_alloc(k->positions + 1, sizeof(*offs));
@@ -1240,7 +1240,7 @@ static bool run_group_query(leati_ref_node *node) {
   }
   if (node->output_count > 3) {
     a.scores = &node->outputs[3];
-    a.scored = total->i[0];
+    a.scored = total->i;
     a.mode = form == 1 ? 4 : 3;
   }
   done = done && attend_all(node, &a);
