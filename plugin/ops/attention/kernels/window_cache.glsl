@@ -18,8 +18,14 @@ int resident(const Window window, int total) {
   return over <= 0 ? total : total - window.step * ((over + window.step - 1) / window.step);
 }
 
-// How many positions of a batch are before its new ones. A batch may have fewer than there are new ones, where nothing was
-// in the cache: then it is less than 0.
+// How many positions of a batch there are. One that says how many new ones it has, has these at least.
+int total_of(const Window window, uint batch) {
+  const int total = length_of(window.totals, batch);
+  return window.valid.at == 0 ? total : max(total, length_of(window.valid, batch));
+}
+
+// How many of them are before its new ones. A batch may have fewer than there are new ones, where nothing was in the cache:
+// then it is less than 0.
 int earlier(const Window window, uint batch, int total) { return total - length_of(window.valid, batch); }
 
 #endif

@@ -21,7 +21,7 @@ void main() {
   for (uint n = 0u; n < 4u && item < args.count; ++n, item += 256u) {
     const uint line = item / args.row, head = line / uint(args.window.capacity);
     const uint batch = head / args.heads;
-    const int total = length_of(args.window.totals, batch), kept = resident(args.window, total);
+    const int total = total_of(args.window, batch), kept = resident(args.window, total);
     const int before = earlier(args.window, batch, total);
     const int row = int(line - head * uint(args.window.capacity));
     const int from = row + resident(args.window, before) + total - before - kept;

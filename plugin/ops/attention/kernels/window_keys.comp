@@ -18,11 +18,11 @@ void main() {
   uint item = leat_linear_group() * 1024u + gl_LocalInvocationIndex;
   for (uint n = 0u; n < 4u && item < args.count; ++n, item += 256u) {
     const uint batch = item / uint(args.window.fresh), row = item - batch * uint(args.window.fresh);
-    const int before = earlier(args.window, batch, length_of(args.window.totals, batch));
+    const int before = earlier(args.window, batch, total_of(args.window, batch));
     if (row == 0u) {
       I32(args.keys).v[batch] = resident(args.window, before) + args.window.fresh;
     }
-    I32(args.positions).v[2u * item] = max(before, 0) + int(row);
+    I32(args.positions).v[2u * item] = before + int(row);
     I32(args.positions).v[2u * item + 1u] = 0;
   }
 }
