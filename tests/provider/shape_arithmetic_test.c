@@ -337,6 +337,7 @@ static void what_comes_from_shapes_stays(void **state) {
   expect("Shape f0 > i1;Add i1 c0 > i2!", "E HSE");
   expect("Shape f0 > i1;Add i1 c0 > i2;Add i2 c0 > i3!", "E HSE HSE");
   expect("Shape f0 > i1;Add i1 - c0 > i2!", "E HSE");
+  expect("Shape f0 > i1;Add c0 i1 > i2!", "E HSE");
   expect("Size f0 > i1;Add i1 c0 > i2!", "- HSE");
   /* The second output alone is on the host. */
   expect("NonZero f0 > i1 s2;Add s2 c0 > i3!;Add i1 c0 > i4!", "- HSE E");
@@ -376,6 +377,7 @@ static void a_shape_does_not_keep_what_it_is_of(void **state) {
   expect("Add i0 c0 > i1;Shape i1 > i2;Reshape f0 i2 > f1!", "E E -");
   expect("Add i0 c0 > i1;Add i1 c0 > i2;Size i2 > i3;Reshape f0 i3 > f1!", "E E - -");
   expect("Add i0 c0 > i1;Shape i1 > i2;Reshape f0 i1 > f1;Reshape f1 i2 > f2!", "HSE HSE - -");
+  expect("Add i0 c0 > i1 i3;Shape i1 > i2;Reshape f0 i3 > f1;Reshape f1 i2 > f2!", "HSE HSE - -");
 }
 
 /* It is read on the host, but what a body takes is on the device. */
@@ -417,6 +419,8 @@ static void elements_are_of_types_that_the_host_has(void **state) {
   expect("Shape f0 > i1;Add i1 c0 > j2!", "E HSE");
   expect("Shape f0 > i1;Add i1 c0 > b2!", "E HSE");
   expect("Shape f0 > i1;Add i1 c0 > u2!", "E -");
+  expect("Shape f0 > i1;Add i1 c0 > i2! u3!", "E -");
+  expect("Add i0 u0 > i1!", "-");
   expect("Shape u0 > i1;Add i1 c0 > i2!", "- HSE");
   expect("Shape n0 > i1;Add i1 c0 > i2!", "- HSE");
   expect("Add u0 c0 > i1;Reshape f0 i1 > f1!", "- -");
@@ -435,6 +439,8 @@ static void between_nodes_of_the_host_a_node_stays(void **state) {
   (void)state;
   expect("Foreign f0 > i1;Add i1 c0 > i2;Foreign i2 > f3!", "- HE -");
   expect("Foreign f0 > i1;Add i1 c0 > i2;Reshape f0 i2 > f1!", "- HSE -");
+  expect("Foreign f0 > i1;Add i1 c0 > i2;Foreign i2 > f2!;Reshape f0 i2 > f1!", "- HSE - -");
+  expect("Foreign f0 > i1;Add i1 c0 > i2 i3;Foreign i2 > f2!;Reshape f0 i3 > f1!", "- HSE - -");
   expect("Foreign f0 > i1;Add i1 c0 > i2!", "- E");
   expect("Foreign f0 > i1;Relu i1 > i2;Foreign i2 > f3!", "- - -");
   expect("Foreign f0 > i1;Size i1 > i2;Foreign i2 > f3!", "- H -");
