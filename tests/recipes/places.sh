@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # places.sh TREE: the worked examples of docs/adding-an-operator.md, patches beside this file, still apply to the tree,
-# take a number that is free, and none is of more places than that page says for its kind. A place is a run of lines that are edited by hand: a file
-# that is edited in two places counts twice. What scripts write (lists of cases, docs/operators.md) is none, nor is the
-# line in CHANGELOG.md that every change has.
+# take a number that is free, and none is of more places than that page says for its kind. A place is a run of lines that
+# are edited by hand: a file that is edited in two places counts twice. What scripts write (lists of cases,
+# docs/operators.md) is none, nor is the line in CHANGELOG.md that every change has.
 set -u
 tree=$(cd "$1" && pwd -P) folder=$(cd "$(dirname "$0")" && pwd -P) status=0
 # Else git takes the paths of a patch to begin where a repository around a tree without one does.

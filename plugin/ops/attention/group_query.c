@@ -73,8 +73,8 @@ typedef struct group_query {
   int64_t past;  /* positions that the earlier keys and values have room for */
   int64_t total; /* positions, new ones included, of the longest batch */
   int64_t room;  /* positions of the results */
-  bool counted;  /* each batch says how many of the new positions there are, */
-  bool padded;   /* and some may be none */
+  bool counted;  /* each batch says how many of the new positions are its own */
+  bool padded;   /* and there are new positions, so that some may be nobody's */
 } group_query;
 
 /* Columns from `first` on of new queries, keys and values that lie side by side. */
