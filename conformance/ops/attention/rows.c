@@ -546,6 +546,10 @@ static const leati_op_spec specs[] = {
     SCORED("weights_special", false, ATTRIBUTES(SCORES(3)),
            F32_IS(DIMS(1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2), F32_RANGE(1, 2, 1, 1, 3, 2),
            F32(1, 1, 3, 2)),
+    /* Keys that come later have no weight, but where those before have NaN. */
+    SCORED("weights_special_causal", false, ATTRIBUTES(SCORES(3), A_INT("is_causal", 1)),
+           F32_IS(DIMS(1, 1, 4, 2), NAN, 0, INFINITY, 1, 1, -INFINITY, 1, 2), F32_RANGE(1, 2, 1, 1, 5, 2),
+           F32(1, 1, 5, 2)),
     SCORED("weights_of_rising_scores", false, ATTRIBUTES(SCORES(3), A_FLOAT("scale", 100.0f)),
            F32_IS(DIMS(1, 1, 2, 1), 1, -1), F32_RANGE(1, 2, 1, 1, 130, 1), F32(1, 1, 130, 7)),
     SCORED("scores_of_no_keys", true, ATTRIBUTES(SCORES(3)), F32(1, 2, 7, 16), F32(1, 2, 0, 16), F32(1, 2, 0, 16)),

@@ -89,7 +89,8 @@ void main() {
       const bool own = args.mode != LEAT_ATTENTION_SCORES_OWN || has_key(query, key);
       value = taken ? masked_score(q, k, key, added) : own ? -LEAT_INFINITY : 0;
       if (args.mode == LEAT_ATTENTION_SCORES_WEIGHTS) {
-        value = zero || !taken ? 0 : leat_exp(value - base) * over;
+        // Softmax makes NaN of all numbers of a row that has one, those of keys that are not taken too.
+        value = zero || (!taken && !leat_isnan(over)) ? 0 : taken ? leat_exp(value - base) * over : over;
       }
     }
     REALS(args.scores).v[group * args.keys + key] = NARROW(value);
