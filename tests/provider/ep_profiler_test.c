@@ -16,7 +16,7 @@
 #if ORT_API_VERSION >= 25
 #include <time.h>
 
-#include "onnxruntime/ep_gate.h"
+#include "provider/stand_ins.h"
 
 /* When the profiler is started, by CLOCK_MONOTONIC, and for how long ONNX Runtime's profile has been running then. */
 #define START_NS INT64_C(5250000000)
@@ -26,12 +26,8 @@
 #define RECORDS 130
 #define NEVER SIZE_MAX
 
-static OrtStatus *const failure = (OrtStatus *)0x1;
-
 /* What is around the profiler, and what it has done to it. */
 static struct {
-  leati_gate gate;
-  int inside; /* calls that went into the gate and have not come out */
   bool no_memory, no_device;
   int32_t begin_code;
   leat_profile_record records[RECORDS]; /* of the profile, */
@@ -42,43 +38,12 @@ static struct {
   bool failed;                 /* one has: nothing is to come after it */
   int events;                  /* made and not released */
   size_t made, delivered;      /* all in all */
-  unsigned deliveries, warnings;
+  unsigned deliveries;
   char event[512]; /* the last one that was made */
-  char asked[256]; /* what else was asked for, in order */
 } world;
-
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...) {
-  const size_t used = strlen(world.asked);
-  va_list arguments;
-  va_start(arguments, format);
-  (void)vsnprintf(world.asked + used, sizeof(world.asked) - used, format, arguments);
-  va_end(arguments);
-}
-
-/* Checks what has been asked for since the last time. */
-static void expect(const char *asked) {
-  assert_string_equal(world.asked, asked);
-  assert_int_equal(world.inside, 0);
-  world.asked[0] = '\0';
-}
 
 /* ---- What the profiler stands on ----------------------------------------------------------------------------------
  */
-
-OrtStatus *leati_status(const leati_runtime *runtime, OrtErrorCode code, const char *format, ...) {
-  (void)runtime;
-  (void)code;
-  (void)format;
-  return failure;
-}
-
-OrtStatus *leati_status_from(const leati_runtime *runtime, int32_t code, const leat_error *error, const char *format,
-                             ...) {
-  (void)runtime;
-  (void)error;
-  (void)format;
-  return code == LEAT_OK ? NULL : failure;
-}
 
 OrtStatus *leati_status_prefix(const leati_runtime *runtime, OrtStatus *status, const char *format, ...) {
   (void)runtime;
@@ -89,29 +54,6 @@ OrtStatus *leati_status_prefix(const leati_runtime *runtime, OrtStatus *status, 
 bool leati_status_drop(const leati_runtime *runtime, OrtStatus *status) {
   (void)runtime;
   return status == NULL;
-}
-
-void leati_ort_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level, const char *format,
-                   ...) {
-  (void)runtime;
-  (void)logger;
-  (void)format;
-  world.warnings += level == ORT_LOGGING_LEVEL_WARNING;
-}
-
-leati_gate leati_ep_gate_enter(void) {
-  world.inside += world.gate == LEATI_GATE_OPEN;
-  return world.gate;
-}
-
-OrtStatus *leati_ep_gate_enter_or_fail(const leati_runtime *runtime, const char *call) {
-  (void)runtime;
-  (void)call;
-  return leati_ep_gate_enter() == LEATI_GATE_OPEN ? NULL : failure;
-}
-
-void leati_ep_gate_leave(void) {
-  --world.inside;
 }
 
 int32_t leati_shared_device_open(leati_shared_device *device, leat_device **out, leat_error *err) {
@@ -176,7 +118,7 @@ static OrtStatus *ORT_API_CALL create_event(OrtProfilingEventCategory category, 
   assert_false(world.failed);
   if (world.made == world.no_event) {
     world.failed = true;
-    return failure;
+    return FAILURE;
   }
   int used = snprintf(world.event, sizeof(world.event), "%s of %d.%d at %lld for %lld:", name, process, thread,
                       (long long)begin_us, (long long)duration_us);
@@ -202,7 +144,7 @@ static OrtStatus *ORT_API_CALL add_events(OrtProfilingEventsContainer *container
   assert_false(world.failed);
   if (world.deliveries == world.no_deliver) {
     world.failed = true;
-    return failure;
+    return FAILURE;
   }
   ++world.deliveries;
   for (size_t i = 0; i < count; ++i) {
@@ -221,20 +163,20 @@ typedef struct ort_event {
 static OrtStatus *ORT_API_CALL category_of(const OrtProfilingEvent *event, OrtProfilingEventCategory *out) {
   const ort_event *const it = (const ort_event *)event;
   *out = it->category;
-  return it->fails == 1 ? failure : NULL;
+  return it->fails == 1 ? FAILURE : NULL;
 }
 
 static OrtStatus *ORT_API_CALL argument_of(const OrtProfilingEvent *event, const char *key, const char **out) {
   const ort_event *const it = (const ort_event *)event;
   assert_string_equal(key, "provider");
   *out = it->provider;
-  return it->fails == 2 ? failure : NULL;
+  return it->fails == 2 ? FAILURE : NULL;
 }
 
 static OrtStatus *ORT_API_CALL name_of(const OrtProfilingEvent *event, const char **out) {
   const ort_event *const it = (const ort_event *)event;
   *out = it->name;
-  return it->fails == 3 ? failure : NULL;
+  return it->fails == 3 ? FAILURE : NULL;
 }
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
@@ -268,6 +210,7 @@ static leati_shared_device device = {.runtime = &runtime};
 static int forget_world(void **state) {
   (void)state;
   memset(&world, 0, sizeof(world));
+  memset(&around, 0, sizeof(around));
   world.no_event = world.no_deliver = NEVER;
   atomic_store(&device.opened, NULL);
   return 0;
@@ -288,7 +231,7 @@ static OrtEpProfilerImpl *started(void) {
 }
 
 static void release(OrtEpProfilerImpl *it) {
-  world.asked[0] = '\0';
+  around.asked[0] = '\0';
   it->Release(it);
   expect(atomic_load(&device.opened) != NULL ? "drop;" : "");
   assert_int_equal(world.events, 0);
@@ -381,7 +324,7 @@ static void failures_are_told_and_leave_nothing(void **state) {
     OrtEpProfilerImpl *const it = started();
     world.made = world.delivered = world.deliveries = 0;
     world.failed = false;
-    assert_ptr_equal(end(it), failure);
+    assert_ptr_equal(end(it), FAILURE);
     assert_int_equal(world.made, world.no_event);
     release(it);
   }
@@ -390,7 +333,7 @@ static void failures_are_told_and_leave_nothing(void **state) {
     OrtEpProfilerImpl *const it = started();
     world.made = world.delivered = world.deliveries = 0;
     world.failed = false;
-    assert_ptr_equal(end(it), failure);
+    assert_ptr_equal(end(it), FAILURE);
     assert_int_equal(world.delivered, world.no_deliver == 0 ? 0 : 64);
     release(it);
   }
@@ -400,10 +343,10 @@ static void what_was_lost_is_said(void **state) {
   (void)state;
   OrtEpProfilerImpl *const it = started();
   assert_null(end(it));
-  assert_int_equal(world.warnings, 0);
+  assert_int_equal(around.warnings, 0);
   world.lost = 1;
   assert_null(end(it));
-  assert_int_equal(world.warnings, 1);
+  assert_int_equal(around.warnings, 1);
   release(it);
 }
 
@@ -442,12 +385,12 @@ static void one_that_cannot_start_says_so(void **state) {
   (void)state;
   OrtEpProfilerImpl *made = NULL;
   world.no_memory = true;
-  assert_ptr_equal(leati_ep_profiler_create(&device, NULL, &made), failure);
+  assert_ptr_equal(leati_ep_profiler_create(&device, NULL, &made), FAILURE);
   assert_null(made);
   world.no_memory = false;
   made = profiler();
   world.no_device = true;
-  assert_ptr_equal(made->StartProfiling(made, OFFSET_NS), failure);
+  assert_ptr_equal(made->StartProfiling(made, OFFSET_NS), FAILURE);
   expect("");
   /* Where no device was opened there is nothing to end. */
   assert_null(end(made));
@@ -456,7 +399,7 @@ static void one_that_cannot_start_says_so(void **state) {
   made = profiler();
   world.no_device = false;
   world.begin_code = LEAT_ERROR_BUSY;
-  assert_ptr_equal(made->StartProfiling(made, OFFSET_NS), failure);
+  assert_ptr_equal(made->StartProfiling(made, OFFSET_NS), FAILURE);
   expect("begin;");
   release(made);
 }
@@ -465,14 +408,14 @@ static void behind_a_closed_gate_nothing_is_touched(void **state) {
   (void)state;
   const ort_event event = {OrtProfilingEventCategory_NODE, NULL, "a", 0};
   OrtEpProfilerImpl *const it = started();
-  world.gate = LEATI_GATE_CLOSED;
-  assert_ptr_equal(it->StartProfiling(it, OFFSET_NS), failure);
+  around.gate = LEATI_GATE_CLOSED;
+  assert_ptr_equal(it->StartProfiling(it, OFFSET_NS), FAILURE);
   assert_null(it->StartEvent(it, 7));
   assert_null(it->StopEvent(it, 7, (const OrtProfilingEvent *)&event));
-  assert_ptr_equal(end(it), failure);
+  assert_ptr_equal(end(it), FAILURE);
   it->Release(it);
   expect("");
-  world.gate = LEATI_GATE_OPEN;
+  around.gate = LEATI_GATE_OPEN;
   release(it);
 }
 

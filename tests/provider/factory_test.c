@@ -16,11 +16,11 @@
 
 #include "onnxruntime/allocator.h"
 #include "onnxruntime/ep.h"
-#include "onnxruntime/ep_gate.h"
 #include "onnxruntime/hardware.h"
 #include "onnxruntime/importer.h"
 #include "onnxruntime/sync_stream.h"
 #include "onnxruntime/transfer.h"
+#include "provider/stand_ins.h"
 
 /* The backend's number of the first device: a place in the factory is no number. */
 #define FIRST 3u
@@ -28,22 +28,16 @@
 #define MOST 8u
 #define NONE UINT32_MAX
 
-static OrtStatus *const failure = (OrtStatus *)0x1;
-
 /* What is around the factory, and what it has made of it. */
 static struct {
-  leati_gate gate;
   uint32_t count;              /* devices of the backend, */
   int32_t count_code;          /* and what it says when it is asked for them */
   uint32_t unfit, undescribed; /* the device that cannot be made, and the one that ONNX Runtime cannot be told of */
   bool no_runtime, no_registry;
   const char *wanted; /* option 'device' of the next session, or NULL */
   bool no_options, no_ep, no_allocator;
-  int inside;                                  /* calls that went into the gate and have not come out */
   int devices, registries, told, eps, options; /* made and not given back */
   unsigned registered;                         /* exit handlers */
-  unsigned warnings;                           /* written to the log */
-  char message[256];                           /* of the last failure */
   const OrtHardwareDevice *const *cards;       /* the list that devices take their cards from */
   const leati_shared_device *given;            /* the device that was last handed on */
   bool host;                                   /* what the last allocator gives memory of */
@@ -59,47 +53,6 @@ typedef struct memory {
 
 /* ---- What the factory stands on -----------------------------------------------------------------------------------
  */
-
-OrtStatus *leati_status(const leati_runtime *runtime, OrtErrorCode code, const char *format, ...) {
-  (void)runtime;
-  (void)code;
-  va_list arguments;
-  va_start(arguments, format);
-  (void)vsnprintf(world.message, sizeof(world.message), format, arguments);
-  va_end(arguments);
-  return failure;
-}
-
-OrtStatus *leati_status_from(const leati_runtime *runtime, int32_t code, const leat_error *error, const char *format,
-                             ...) {
-  (void)runtime;
-  (void)error;
-  (void)format;
-  return code == LEAT_OK ? NULL : failure;
-}
-
-void leati_ort_log(const leati_runtime *runtime, const OrtLogger *logger, OrtLoggingLevel level, const char *format,
-                   ...) {
-  (void)runtime;
-  (void)logger;
-  (void)format;
-  world.warnings += level == ORT_LOGGING_LEVEL_WARNING;
-}
-
-leati_gate leati_ep_gate_enter(void) {
-  world.inside += world.gate == LEATI_GATE_OPEN;
-  return world.gate;
-}
-
-OrtStatus *leati_ep_gate_enter_or_fail(const leati_runtime *runtime, const char *call) {
-  (void)runtime;
-  (void)call;
-  return leati_ep_gate_enter() == LEATI_GATE_OPEN ? NULL : failure;
-}
-
-void leati_ep_gate_leave(void) {
-  --world.inside;
-}
 
 void leati_ep_gate_register(void) {
   ++world.registered;
@@ -163,7 +116,7 @@ OrtStatus *leati_runtime_init(leati_runtime *out, const OrtApiBase *base, const 
                               .ReleaseEpDevice = release_device};
   (void)base;
   *out = (leati_runtime){.ort = &ort, .ep = &ep, .leat = &leat, .logger = logger, .version = ORT_API_VERSION};
-  return world.no_runtime ? failure : NULL;
+  return world.no_runtime ? FAILURE : NULL;
 }
 
 bool leati_kernel_registry_init(leati_kernel_registry *registry, const leati_runtime *runtime) {
@@ -180,7 +133,7 @@ void leati_kernel_registry_clear(leati_kernel_registry *registry) {
 /* Every other one has memory of the host, too. */
 OrtStatus *leati_shared_device_init(leati_shared_device *device, const leati_runtime *runtime, uint32_t index) {
   if (index == world.unfit) {
-    return failure;
+    return FAILURE;
   }
   *device = (leati_shared_device){.runtime = runtime, .info = {.index = FIRST + index}};
   device->host_info = index % 2 == 0 ? (OrtMemoryInfo *)&world : NULL;
@@ -212,7 +165,7 @@ OrtStatus *leati_hardware_describe(leati_shared_device *device, OrtEpFactory *fa
   world.cards = hardware;
   hardware[0] = NULL;
   if (device->info.index == FIRST + world.undescribed) {
-    return failure;
+    return FAILURE;
   }
   ++world.told;
   *out = (OrtEpDevice *)device;
@@ -226,7 +179,7 @@ OrtStatus *leati_session_options_read(leati_session_options *out, const leati_ru
   (void)logger;
   out->device = world.wanted != NULL ? strdup(world.wanted) : NULL;
   ++world.options;
-  return world.no_options ? failure : NULL;
+  return world.no_options ? FAILURE : NULL;
 }
 
 void leati_session_options_clear(leati_session_options *options) {
@@ -241,7 +194,7 @@ OrtStatus *leati_ep_create(leati_shared_device *device, leati_kernel_registry *r
   assert_ptr_equal(registry->runtime, device->runtime);
   world.given = device;
   if (world.no_ep) {
-    return failure;
+    return FAILURE;
   }
   ++world.eps;
   *out = (OrtEp *)&world;
@@ -259,7 +212,7 @@ OrtStatus *leati_allocator_create(leati_shared_device *device, bool host, leati_
   world.host = host;
   world.owner = owner;
   *out = world.no_allocator ? NULL : (OrtAllocator *)&world;
-  return world.no_allocator ? failure : NULL;
+  return world.no_allocator ? FAILURE : NULL;
 }
 
 void leati_allocator_destroy(OrtAllocator *allocator) {
@@ -298,13 +251,14 @@ static OrtStatus *try_factory(OrtEpFactory **out) {
   *out = NULL;
   OrtStatus *status = CreateEpFactories("leat", NULL, NULL, out, 1, &count);
   assert_int_equal(count, *out != NULL);
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
   return status;
 }
 
 static int forget_world(void **state) {
   (void)state;
   memset(&world, 0, sizeof(world));
+  memset(&around, 0, sizeof(around));
   world.unfit = world.undescribed = NONE;
   return 0;
 }
@@ -321,7 +275,7 @@ static OrtEpFactory *factory_of(uint32_t devices) {
 static void expect_nothing_left(void) {
   assert_int_equal(world.devices, 0);
   assert_int_equal(world.registries, 0);
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
 }
 
 static void release(OrtEpFactory *factory) {
@@ -338,7 +292,7 @@ static OrtStatus *ask_for_devices(OrtEpFactory *factory, size_t room, OrtEpDevic
   world.cards = NULL;
   *out_count = 7;
   OrtStatus *status = factory->GetSupportedDevices(factory, &card, 1, out, room, out_count);
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
   assert_non_null(card);
   return status;
 }
@@ -369,7 +323,7 @@ static void one_that_cannot_be_told_of_takes_the_others_back(void **state) {
   size_t count = 0;
   for (uint32_t i = 0; i < 3; ++i) {
     world.undescribed = i;
-    assert_ptr_equal(ask_for_devices(factory, MOST, out, &count), failure);
+    assert_ptr_equal(ask_for_devices(factory, MOST, out, &count), FAILURE);
     assert_int_equal(count, 0);
     assert_int_equal(world.told, 0);
   }
@@ -381,12 +335,12 @@ static void there_may_be_no_device_or_many(void **state) {
   OrtEpFactory *factory = factory_of(0);
   OrtEpDevice *out[MOST] = {NULL};
   size_t count = 0;
-  assert_int_equal(world.warnings, 1);
+  assert_int_equal(around.warnings, 1);
   assert_null(ask_for_devices(factory, MOST, out, &count));
   assert_int_equal(count, 0);
   release(factory);
   factory = factory_of(MOST + 1);
-  assert_int_equal(world.warnings, 1);
+  assert_int_equal(around.warnings, 1);
   assert_null(ask_for_devices(factory, MOST, out, &count));
   assert_int_equal(count, MOST);
   release(factory);
@@ -397,17 +351,17 @@ static void a_factory_that_fails_leaves_nothing(void **state) {
   OrtEpFactory *factory = NULL;
   world.count = 3;
   for (world.unfit = 0; world.unfit < 3; ++world.unfit) {
-    assert_ptr_equal(try_factory(&factory), failure);
+    assert_ptr_equal(try_factory(&factory), FAILURE);
     expect_nothing_left();
   }
   world.count_code = LEAT_ERROR_OUT_OF_MEMORY;
-  assert_ptr_equal(try_factory(&factory), failure);
+  assert_ptr_equal(try_factory(&factory), FAILURE);
   expect_nothing_left();
   world.no_registry = true;
-  assert_ptr_equal(try_factory(&factory), failure);
+  assert_ptr_equal(try_factory(&factory), FAILURE);
   expect_nothing_left();
   world.no_runtime = true;
-  assert_ptr_equal(try_factory(&factory), failure);
+  assert_ptr_equal(try_factory(&factory), FAILURE);
   assert_null(factory);
   /* Whatever it was, drivers may have been loaded by then. */
   assert_int_equal(world.registered, 6);
@@ -426,7 +380,7 @@ static OrtStatus *try_session(OrtEpFactory *factory, const char *const numbers[]
   *out = (OrtEp *)0x1;
   OrtStatus *status =
       factory->CreateEp(factory, NULL, (const OrtKeyValuePairs *const *)numbers, count, NULL, NULL, out);
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
   assert_int_equal(world.options, 0);
   assert_ptr_equal(*out, status == NULL ? (OrtEp *)&world : NULL);
   return status;
@@ -435,20 +389,20 @@ static OrtStatus *try_session(OrtEpFactory *factory, const char *const numbers[]
 /* Checks which device a session gets, and what is written to the log. */
 static void expect_session(OrtEpFactory *factory, const char *const numbers[], uint32_t number, unsigned warnings) {
   OrtEp *ep = NULL;
-  const unsigned before = world.warnings;
+  const unsigned before = around.warnings;
   assert_null(try_session(factory, numbers, &ep));
   assert_int_equal(world.given->info.index, number);
-  assert_int_equal(world.warnings - before, warnings);
+  assert_int_equal(around.warnings - before, warnings);
   assert_int_equal(world.eps, 1);
   factory->ReleaseEp(factory, ep);
   assert_int_equal(world.eps, 0);
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
 }
 
 static void expect_no_session(OrtEpFactory *factory, const char *const numbers[], const char *word) {
   OrtEp *ep = NULL;
-  assert_ptr_equal(try_session(factory, numbers, &ep), failure);
-  assert_non_null(strstr(world.message, word));
+  assert_ptr_equal(try_session(factory, numbers, &ep), FAILURE);
+  assert_non_null(strstr(around.message, word));
   assert_null(world.given);
 }
 
@@ -476,13 +430,13 @@ static void a_session_that_fails_leaves_nothing(void **state) {
   OrtEpFactory *const factory = factory_of(2);
   OrtEp *ep = NULL;
   world.no_ep = true;
-  assert_ptr_equal(try_session(factory, second, &ep), failure);
+  assert_ptr_equal(try_session(factory, second, &ep), FAILURE);
   assert_int_equal(world.given->info.index, 4);
   world.no_options = true;
-  assert_ptr_equal(try_session(factory, second, &ep), failure);
+  assert_ptr_equal(try_session(factory, second, &ep), FAILURE);
   assert_null(world.given);
   factory->ReleaseEp(factory, NULL);
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
   release(factory);
 }
 
@@ -493,7 +447,7 @@ static void a_session_that_fails_leaves_nothing(void **state) {
 static uint32_t allocator_of(OrtEpFactory *factory, memory of, OrtAllocator **out) {
   world.given = NULL;
   OrtStatus *const status = factory->CreateAllocator(factory, (const OrtMemoryInfo *)&of, NULL, out);
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
   assert_ptr_equal(*out, status == NULL ? (OrtAllocator *)&world : NULL);
   return status == NULL ? world.given->info.index : NONE;
 }
@@ -503,7 +457,7 @@ static uint32_t try_allocator(OrtEpFactory *factory, memory of) {
   OrtAllocator *made = NULL;
   const uint32_t index = allocator_of(factory, of, &made);
   factory->ReleaseAllocator(factory, made);
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
   return index;
 }
 
@@ -550,10 +504,10 @@ static void streams_copies_and_importers_are_of_a_device(void **state) {
   assert_ptr_equal(stream, &world);
   assert_int_equal(world.given->info.index, 4);
   assert_ptr_equal(factory->CreateSyncStreamForDevice(factory, (const OrtMemoryDevice *)&strange, NULL, &stream),
-                   failure);
+                   FAILURE);
   assert_null(stream);
   assert_ptr_equal(factory->CreateSyncStreamForDevice(factory, (const OrtMemoryDevice *)&unknown, NULL, &stream),
-                   failure);
+                   FAILURE);
   OrtExternalResourceImporterImpl *importer = NULL;
   world.given = NULL;
   assert_null(
@@ -562,7 +516,7 @@ static void streams_copies_and_importers_are_of_a_device(void **state) {
   assert_int_equal(world.given->info.index, 4);
   assert_ptr_equal(
       factory->CreateExternalResourceImporterForDevice(factory, (const OrtEpDevice *)(const void *)"9", &importer),
-      failure);
+      FAILURE);
   assert_null(importer);
   OrtDataTransferImpl *transfer = NULL;
   assert_null(factory->CreateDataTransfer(factory, &transfer));
@@ -589,25 +543,25 @@ static void behind_a_closed_gate_nothing_is_made_or_released(void **state) {
   OrtDataTransferImpl *transfer = NULL;
   assert_null(try_session(factory, first, &ep));
   assert_int_equal(allocator_of(factory, ours, &allocator), 3);
-  world.gate = LEATI_GATE_CLOSED;
-  assert_ptr_equal(ask_for_devices(factory, MOST, out, &count), failure);
+  around.gate = LEATI_GATE_CLOSED;
+  assert_ptr_equal(ask_for_devices(factory, MOST, out, &count), FAILURE);
   assert_int_equal(count, 0);
-  assert_ptr_equal(try_session(factory, first, &late), failure);
+  assert_ptr_equal(try_session(factory, first, &late), FAILURE);
   assert_int_equal(allocator_of(factory, ours, &late_allocator), NONE);
-  assert_ptr_equal(factory->CreateSyncStreamForDevice(factory, (const OrtMemoryDevice *)&ours, NULL, &stream), failure);
+  assert_ptr_equal(factory->CreateSyncStreamForDevice(factory, (const OrtMemoryDevice *)&ours, NULL, &stream), FAILURE);
   assert_ptr_equal(
       factory->CreateExternalResourceImporterForDevice(factory, (const OrtEpDevice *)(const void *)"3", &importer),
-      failure);
-  assert_ptr_equal(factory->CreateDataTransfer(factory, &transfer), failure);
+      FAILURE);
+  assert_ptr_equal(factory->CreateDataTransfer(factory, &transfer), FAILURE);
   assert_null(try_factory(&second));
   assert_null(second);
   factory->ReleaseEp(factory, ep);
   factory->ReleaseAllocator(factory, allocator);
   assert_null(ReleaseEpFactory(factory));
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
   assert_int_equal(world.eps, 1);
   assert_int_equal(world.devices, 2);
-  world.gate = LEATI_GATE_OPEN;
+  around.gate = LEATI_GATE_OPEN;
   factory->ReleaseEp(factory, ep);
   factory->ReleaseAllocator(factory, allocator);
   assert_int_equal(world.eps, 0);

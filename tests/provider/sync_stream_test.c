@@ -13,10 +13,8 @@
 
 #include <cmocka.h>
 
-#include "onnxruntime/ep_gate.h"
 #include "onnxruntime/run.h"
-
-static OrtStatus *const failure = (OrtStatus *)0x1;
+#include "provider/stand_ins.h"
 
 /* A stream of ONNX Runtime's. */
 typedef struct ort_stream {
@@ -26,32 +24,14 @@ typedef struct ort_stream {
 
 /* What is around the streams, and what they have done to it. */
 static struct {
-  leati_gate gate;
-  int inside;                          /* calls that went into the gate and have not come out */
   int borrowed, events;                /* not given back */
   bool no_memory, no_stream, no_event; /* and what fails */
   bool no_device, no_order, lost;
   unsigned impl_asked; /* how often ONNX Runtime was asked for what is behind a stream */
-  char asked[256];     /* what was asked for, in order; streams and events by number */
 } world;
 
 static char streams[4], events[4];
 static char opened[2]; /* backend handles of the devices */
-
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...) {
-  const size_t used = strlen(world.asked);
-  va_list arguments;
-  va_start(arguments, format);
-  (void)vsnprintf(world.asked + used, sizeof(world.asked) - used, format, arguments);
-  va_end(arguments);
-}
-
-/* Checks what has been asked for since the last time. */
-static void expect(const char *asked) {
-  assert_string_equal(world.asked, asked);
-  assert_int_equal(world.inside, 0);
-  world.asked[0] = '\0';
-}
 
 static int number_of(const void *handle) {
   const char *const at = handle;
@@ -61,42 +41,12 @@ static int number_of(const void *handle) {
 /* ---- What the streams stand on ------------------------------------------------------------------------------------
  */
 
-OrtStatus *leati_status(const leati_runtime *runtime, OrtErrorCode code, const char *format, ...) {
-  (void)runtime;
-  (void)code;
-  (void)format;
-  return failure;
-}
-
-OrtStatus *leati_status_from(const leati_runtime *runtime, int32_t code, const leat_error *error, const char *format,
-                             ...) {
-  (void)runtime;
-  (void)error;
-  (void)format;
-  return code == LEAT_OK ? NULL : failure;
-}
-
-leati_gate leati_ep_gate_enter(void) {
-  world.inside += world.gate == LEATI_GATE_OPEN;
-  return world.gate;
-}
-
-OrtStatus *leati_ep_gate_enter_or_fail(const leati_runtime *runtime, const char *call) {
-  (void)runtime;
-  (void)call;
-  return leati_ep_gate_enter() == LEATI_GATE_OPEN ? NULL : failure;
-}
-
-void leati_ep_gate_leave(void) {
-  --world.inside;
-}
-
 OrtStatus *leati_run_note(leati_shared_device *device, leat_stream *stream, bool to_host, bool *out_inside) {
   (void)device;
   assert_false(to_host);
   note("note %d;", number_of(stream));
   *out_inside = false;
-  return world.no_order ? failure : NULL;
+  return world.no_order ? FAILURE : NULL;
 }
 
 void leati_run_forget(leat_stream *stream) {
@@ -210,6 +160,7 @@ static void ORT_API_CALL release_other(OrtSyncStreamImpl *stream) {
 static int forget_world(void **state) {
   (void)state;
   memset(&world, 0, sizeof(world));
+  memset(&around, 0, sizeof(around));
   return 0;
 }
 
@@ -224,12 +175,12 @@ static OrtSyncNotificationImpl *notification_of(OrtSyncStreamImpl *stream) {
   OrtSyncNotificationImpl *made = NULL;
   assert_null(stream->CreateNotification(stream, &made));
   assert_non_null(made);
-  assert_int_equal(world.inside, 0);
+  assert_int_equal(around.inside, 0);
   return made;
 }
 
 static void release(OrtSyncStreamImpl *stream) {
-  world.asked[0] = '\0';
+  around.asked[0] = '\0';
   const int number = number_of(stream->GetHandle(stream));
   stream->Release(stream);
   /* What this Run has noted of it is waited for before somebody else gets it. */
@@ -256,7 +207,7 @@ static void a_flushed_stream_has_finished(void **state) {
   expect("");
   /* A failure is told once. */
   world.lost = true;
-  assert_ptr_equal(stream->Flush(stream), failure);
+  assert_ptr_equal(stream->Flush(stream), FAILURE);
   expect("synchronize 1;clear 1;");
   release(stream);
   expect_nothing_left();
@@ -266,12 +217,12 @@ static void a_stream_that_cannot_be_made_leaves_nothing(void **state) {
   (void)state;
   OrtSyncStreamImpl *made = (OrtSyncStreamImpl *)0x1;
   world.no_stream = true;
-  assert_ptr_equal(leati_sync_stream_create(&devices[0], &made), failure);
+  assert_ptr_equal(leati_sync_stream_create(&devices[0], &made), FAILURE);
   assert_null(made);
   world.no_memory = true;
-  assert_ptr_equal(leati_sync_stream_create(&devices[0], &made), failure);
+  assert_ptr_equal(leati_sync_stream_create(&devices[0], &made), FAILURE);
   world.no_stream = false;
-  assert_ptr_equal(leati_sync_stream_create(&devices[0], &made), failure);
+  assert_ptr_equal(leati_sync_stream_create(&devices[0], &made), FAILURE);
   assert_null(made);
   expect_nothing_left();
 }
@@ -305,9 +256,9 @@ static void an_event_stands_for_its_stream(void **state) {
   assert_null(notification->WaitOnHost(notification));
   expect("wait for event 0;");
   world.lost = true;
-  assert_ptr_equal(notification->Activate(notification), failure);
+  assert_ptr_equal(notification->Activate(notification), FAILURE);
   expect("record event 0 in 1;");
-  assert_ptr_equal(notification->WaitOnHost(notification), failure);
+  assert_ptr_equal(notification->WaitOnHost(notification), FAILURE);
   expect("wait for event 0;");
   notification->Release(notification);
   expect("destroy event 0;");
@@ -332,13 +283,13 @@ static void a_consumer_comes_after_the_event(void **state) {
   assert_null(notification->WaitOnDevice(notification, NULL));
   expect("wait for event 0;");
   world.lost = true;
-  assert_ptr_equal(notification->WaitOnDevice(notification, (OrtSyncStream *)&same), failure);
+  assert_ptr_equal(notification->WaitOnDevice(notification, (OrtSyncStream *)&same), FAILURE);
   expect("note 2;let 2 wait for event 0;");
-  assert_ptr_equal(notification->WaitOnDevice(notification, (OrtSyncStream *)&other), failure);
+  assert_ptr_equal(notification->WaitOnDevice(notification, (OrtSyncStream *)&other), FAILURE);
   expect("wait for event 0;");
   world.no_order = true;
   world.lost = false;
-  assert_ptr_equal(notification->WaitOnDevice(notification, (OrtSyncStream *)&same), failure);
+  assert_ptr_equal(notification->WaitOnDevice(notification, (OrtSyncStream *)&same), FAILURE);
   expect("note 2;");
   notification->Release(notification);
   release(producer);
@@ -351,12 +302,12 @@ static void a_notification_that_cannot_be_made_leaves_nothing(void **state) {
   OrtSyncStreamImpl *const stream = stream_of(&devices[0]);
   OrtSyncNotificationImpl *made = NULL;
   world.no_memory = true;
-  assert_ptr_equal(stream->CreateNotification(stream, &made), failure);
+  assert_ptr_equal(stream->CreateNotification(stream, &made), FAILURE);
   expect("destroy event 0;");
   world.no_event = true;
-  assert_ptr_equal(stream->CreateNotification(stream, &made), failure);
+  assert_ptr_equal(stream->CreateNotification(stream, &made), FAILURE);
   world.no_device = true;
-  assert_ptr_equal(stream->CreateNotification(stream, &made), failure);
+  assert_ptr_equal(stream->CreateNotification(stream, &made), FAILURE);
   expect("");
   assert_null(made);
   release(stream);
@@ -372,17 +323,17 @@ static void behind_a_closed_gate_nothing_is_touched(void **state) {
   OrtSyncNotificationImpl *const notification = notification_of(stream);
   OrtSyncNotificationImpl *late = NULL;
   ort_stream same = {streams, stream};
-  world.gate = LEATI_GATE_CLOSED;
-  assert_ptr_equal(stream->Flush(stream), failure);
-  assert_ptr_equal(stream->CreateNotification(stream, &late), failure);
-  assert_ptr_equal(notification->Activate(notification), failure);
-  assert_ptr_equal(notification->WaitOnHost(notification), failure);
-  assert_ptr_equal(notification->WaitOnDevice(notification, (OrtSyncStream *)&same), failure);
+  around.gate = LEATI_GATE_CLOSED;
+  assert_ptr_equal(stream->Flush(stream), FAILURE);
+  assert_ptr_equal(stream->CreateNotification(stream, &late), FAILURE);
+  assert_ptr_equal(notification->Activate(notification), FAILURE);
+  assert_ptr_equal(notification->WaitOnHost(notification), FAILURE);
+  assert_ptr_equal(notification->WaitOnDevice(notification, (OrtSyncStream *)&same), FAILURE);
   notification->Release(notification);
   stream->Release(stream);
   expect("");
   assert_null(late);
-  world.gate = LEATI_GATE_OPEN;
+  around.gate = LEATI_GATE_OPEN;
   notification->Release(notification);
   expect("destroy event 0;");
   release(stream);
