@@ -98,31 +98,30 @@ setup_spin() {
   export LEAT_TEST_SPIN="$DEPS/spin/root/usr/bin/spin"
 }
 
-# setup_herd: herd7, for tests/litmus. Sets LEAT_TEST_HERD, which runs it with its models and the libraries of its own
-# Debian.
-setup_herd() {
+# program_apart NAME SUITES PACKAGE PROGRAM [OPTIONS]: sets `program`, which runs a program of a newer Debian's package
+# with the libraries of that one.
+program_apart() {
   exec 9>"$DEPS/lock"
   flock 9
-  place=$DEPS/herd
-  setup_apart "$place" "$HERD_SUITES" herdtools7 ||
-    stop "no Debian mirror in /etc/apt gave herd7 (suites: $HERD_SUITES); is the mirror reachable?"
-  export LEAT_TEST_HERD="$place/herd7"
-  run_apart "$place" herd7 "-set-libdir '$place/root/usr/share/herdtools7/herd'" >"$LEAT_TEST_HERD"
-  chmod +x "$LEAT_TEST_HERD"
+  place=$DEPS/$1
+  setup_apart "$place" "$2" "$3" ||
+    stop "no Debian mirror in /etc/apt gave $3 (suites: $2); is the mirror reachable?"
+  program=$place/$4
+  run_apart "$place" "$4" "${5:-}" >"$program"
+  chmod +x "$program"
   exec 9>&-
 }
 
-# setup_cbmc: CBMC, for tests/cbmc. Sets LEAT_TEST_CBMC, which runs it with the libraries of its own Debian.
+# setup_herd: herd7, for tests/litmus. Sets LEAT_TEST_HERD, which runs it with its models.
+setup_herd() {
+  program_apart herd "$HERD_SUITES" herdtools7 herd7 "-set-libdir '$DEPS/herd/root/usr/share/herdtools7/herd'"
+  export LEAT_TEST_HERD="$program"
+}
+
+# setup_cbmc: CBMC, for tests/cbmc. Sets LEAT_TEST_CBMC, which runs it.
 setup_cbmc() {
-  exec 9>"$DEPS/lock"
-  flock 9
-  place=$DEPS/cbmc
-  setup_apart "$place" "$CBMC_SUITES" cbmc ||
-    stop "no Debian mirror in /etc/apt gave CBMC (suites: $CBMC_SUITES); is the mirror reachable?"
-  export LEAT_TEST_CBMC="$place/cbmc"
-  run_apart "$place" cbmc >"$LEAT_TEST_CBMC"
-  chmod +x "$LEAT_TEST_CBMC"
-  exec 9>&-
+  program_apart cbmc "$CBMC_SUITES" cbmc cbmc
+  export LEAT_TEST_CBMC="$program"
 }
 
 # Sets ORT_LIBRARY: the builder's own, or the one in our Python environment.
