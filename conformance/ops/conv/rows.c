@@ -672,7 +672,19 @@ static const leati_refusal wrong_nhwc[] = {{A_INTS("kernel_shape", 2)},     {A_I
 static const leati_refusals refusals_of_nhwc = {
     .sound = &sound_nhwc, .wrong = wrong_nhwc, .wrong_count = G_N_ELEMENTS(wrong_nhwc), .any_size = {0xf}};
 
-static const leat_case hostile[] = {{REFUSALS("LpPool", "refused", &refusals_of_pool)},
+/* The zero point of the result is of its type, which is none for floats. */
+static const leati_op_spec sound_quantized = QUANTIZED("sound", NO_ATTRIBUTES, U8(1, 8, 5, 6), S8(3, 8, 2, 2), SCALE(1),
+                                                       SCALE(1), U8(1), S8(1), ABSENT, SCALE(1), U8(1));
+static const leati_op_spec wrong_zero[] = {QUANTIZED("float", NO_ATTRIBUTES, U8(1, 8, 5, 6), S8(3, 8, 2, 2), SCALE(1),
+                                                     SCALE(1), U8(1), S8(1), ABSENT, SCALE(1), F32(1))};
+static const leati_refusals refusals_of_quantized = {
+    .sound = &sound_quantized,
+    .others = wrong_zero,
+    .other_count = G_N_ELEMENTS(wrong_zero),
+    .any_size = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+
+static const leat_case hostile[] = {{REFUSALS("QuantizedConv", "refused", &refusals_of_quantized)},
+                                    {REFUSALS("LpPool", "refused", &refusals_of_pool)},
                                     {REFUSALS("NhwcMaxPool", "refused", &refusals_of_nhwc)},
                                     {REFUSALS("Col2Im", "refused", &refusals_of_col2im)}};
 

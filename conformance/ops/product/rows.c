@@ -531,7 +531,20 @@ static const leati_refusals refusals_of_bnb4 = {.sound = &sound_bnb4,
                                                 .wrong_count = sizeof(wrong_bnb4) / sizeof(wrong_bnb4[0]),
                                                 .any_size = {1u << 0 | 1u << 1}};
 
-static const leat_case hostile[] = {{REFUSALS("MatMulBnb4", "refused", &refusals_of_bnb4)}};
+/* The zero point of the result is of its type, which is none for floats. */
+#define RESULT(named, zero)                                                                                         \
+  QUANTIZED(named, 0, U8(3, 16), S8(16, 4), SCALE(LEATI_REF_FLOAT32, 1), SCALE(LEATI_REF_FLOAT32, 1), U8(1), S8(1), \
+            ABSENT, SCALE(LEATI_REF_FLOAT32, 1), zero)
+static const leati_op_spec sound_quantized = RESULT("sound", U8(1));
+static const leati_op_spec wrong_zero[] = {RESULT("float", F32(1))};
+static const leati_refusals refusals_of_quantized = {
+    .sound = &sound_quantized,
+    .others = wrong_zero,
+    .other_count = G_N_ELEMENTS(wrong_zero),
+    .any_size = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};
+
+static const leat_case hostile[] = {{REFUSALS("MatMulBnb4", "refused", &refusals_of_bnb4)},
+                                    {REFUSALS("QuantizedMatMul", "refused", &refusals_of_quantized)}};
 
 void leati_rows_product(leat_case_list *list) {
   leati_op_cases_add(list, specs, G_N_ELEMENTS(specs));

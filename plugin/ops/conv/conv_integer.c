@@ -451,6 +451,7 @@ static LEATI_TYPE(type_scale, "tensor(float)", LEAT_TYPE_FLOAT32);
 
 static LEATI_TYPE(type_float, "tensor(float)", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_any_result, "T3", LEATI_TYPES_BYTE | LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_result_zero, "T4", LEATI_TYPES_BYTE);
 
 #define ATTRIBUTES                                                                                              \
   &leati_attribute_auto_pad, &leati_attribute_dilations, &leati_attribute_group, &leati_attribute_kernel_shape, \
@@ -474,8 +475,8 @@ static const leati_op_def ops[] = {
     CONVOLUTION("ConvInteger", "", 10, (2, 4), CONV_INTEGER, LEATI_TYPES(&type_x, &type_w, &type_sum),
                 LEATI_ATTRIBUTES(ATTRIBUTES), LEATI_INPUT_TYPES(0, 1, 0, 1), LEATI_OUTPUT_TYPES(2)),
     CONVOLUTION("QuantizedConv", "leat", 1, (4, 9), QUANTIZED_CONV,
-                LEATI_TYPES(&type_x, &type_w, &type_any_result, &type_float),
-                LEATI_ATTRIBUTES(ATTRIBUTES, &leati_attribute_activation), LEATI_INPUT_TYPES(0, 1, 3, 3, 0, 1, 3, 3, 2),
+                LEATI_TYPES(&type_x, &type_w, &type_any_result, &type_float, &type_result_zero),
+                LEATI_ATTRIBUTES(ATTRIBUTES, &leati_attribute_activation), LEATI_INPUT_TYPES(0, 1, 3, 3, 0, 1, 3, 3, 4),
                 LEATI_OUTPUT_TYPES(2)),
     CONVOLUTION("QLinearConv", "", 10, (8, 9), QLINEAR_CONV, LEATI_ATTRIBUTES(ATTRIBUTES), QLINEAR_TYPES),
     CONVOLUTION_AS("QLinearConv", "com.microsoft", 1, (8, 9), QLINEAR_CONV, own_conv_infer, own_conv_plan,

@@ -254,6 +254,7 @@ static LEATI_TYPE(type_float, "T3", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_float_1, "T1", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_result, "T3", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_any_result, "T3", LEATI_TYPES_BYTE | LEAT_TYPE_FLOAT32);
+static LEATI_TYPE(type_result_zero, "T4", LEATI_TYPES_BYTE);
 static LEATI_TYPE(type_floats, "tensor(float)", LEAT_TYPE_FLOAT32);
 static LEATI_TYPE(type_scale, "TS", LEATI_TYPES_REAL);
 static LEATI_TYPE(type_qgemm_a, "TA", LEATI_TYPES_BYTE);
@@ -286,9 +287,9 @@ static const leati_op_def ops[] = {
              .state_size = sizeof(integer_state), .least_rank = 2, .most_rank = 2, .supports = qgemm_supports,
              .create = quantized_create, .infer = qgemm_infer, .plan = integer_plan, .reads_view = integer_reads_view),
     LEATI_OP("QuantizedMatMul", "leat", (1, 1), (4, 9), (1, 1), .info.flags = LEAT_OP_HEAVY,
-             LEATI_TYPES(&type_a, &type_b, &type_any_result, &type_floats),
+             LEATI_TYPES(&type_a, &type_b, &type_any_result, &type_floats, &type_result_zero),
              LEATI_ATTRIBUTES(&leati_attribute_activation, &attribute_trans_b),
-             LEATI_INPUT_TYPES(0, 1, 3, 3, 0, 1, 3, 3, 2), LEATI_OUTPUT_TYPES(2), .param = TO_FLOAT,
+             LEATI_INPUT_TYPES(0, 1, 3, 3, 0, 1, 3, 3, 4), LEATI_OUTPUT_TYPES(2), .param = TO_FLOAT,
              .state_size = sizeof(integer_state), .least_rank = 1, .supports = quantized_supports,
              .create = quantized_create, .infer = integer_infer, .plan = integer_plan,
              .reads_view = integer_reads_view),
