@@ -99,7 +99,7 @@ static void lrn(leati_draw *d) {
   int32_t rank;
   int64_t dims[RANK];
   leati_draw_any(d, "T", 2, 5, &rank, dims);
-  leati_draw_attribute_int(d, "size", leati_draw_int(d, leati_draw_chance(d, 5) ? 0 : 1, 9));
+  leati_draw_attribute_int(d, "size", leati_draw_int(d, 1, 9));
   leati_draw_attribute_float(d, "alpha", leati_draw_chance(d, 50) ? 1e-3 : 0.5);
   if (leati_draw_chance(d, 50)) {
     leati_draw_attribute_float(d, "beta", leati_draw_chance(d, 50) ? 0.5 : 1.25);
